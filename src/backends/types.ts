@@ -1,0 +1,86 @@
+// What a backend is. One folder implements it; the sessions see nothing else of it.
+import type * as z from "zod";
+import type { Log } from "../base/log.ts";
+import type { UserMessage } from "../protocol/content.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { SessionSummary } from "../protocol/session.ts";
+
+export interface Backend {
+  /** The name on the wire. */
+  readonly name: string;
+  /** `options.<name>.*`, strict. Used for checking and for the documentation. */
+  readonly options: z.ZodType;
+  /**
+   * Checks a client's block and gives back what is stored and passed to `start`.
+   * Throws `invalid_message` or `unsafe_flag` with the path of the bad field.
+   */
+  checkOptions(block: Record<string, unknown>): Record<string, unknown>;
+  /** The version of the agent, or undefined when it is not there. Never throws; bounded in time. */
+  detect(): Promise<string | undefined>;
+  /** Starts the agent; throws `spawn_failed`. The sink may be called before this resolves. */
+  start(order: StartOrder, sink: BackendSink): Promise<Run>;
+  /** Transcripts that the agent itself keeps on disk. Absent when it keeps none. */
+  listTranscripts?(filter: { cwd?: string }): Promise<SessionSummary[]>;
+  /** The newest transcript of this session, in whatever cwd. */
+  findTranscript?(session_id: string): Promise<SessionSummary | undefined>;
+  /** Removes the agent's own transcript (only the blemees/1 dialect asks for it). */
+  deleteTranscript?(session_id: string, cwd: string | undefined): Promise<void>;
+}
+
+export interface StartOrder {
+  session_id: string;
+  /** The agent's own id, once it is known and differs. */
+  native_session_id?: string;
+  /** Continue what was said before, instead of a fresh conversation. */
+  resume: boolean;
+  /** A user message has reached the agent in this session's life. */
+  has_spoken: boolean;
+  options: Record<string, unknown>;
+  /** Added to the environment of the process: who it is and how it reaches the daemon. */
+  env: Record<string, string>;
+  log: Log;
+}
+
+/** One live agent. */
+export interface Run {
+  readonly pid: number | undefined;
+  /** Hands over a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. */
+  send(message: UserMessage): Promise<void>;
+  /**
+   * Ends the running turn. Resolves when the turn's `agent.result` was given to the sink or the agent has
+   * ended; bounded in time, so it never hangs.
+   */
+  interrupt(): Promise<void>;
+  /** Backpressure: stop and go on reading from the agent. */
+  pause(): void;
+  resume(): void;
+  /**
+   * Ends the agent and everything it started. `finish`: let it close by itself (end of input) first;
+   * `now`: signals at once. Resolves when nothing is left; `ended` is reported with `expected: true`.
+   */
+  stop(how: "finish" | "now"): Promise<void>;
+}
+
+export interface Ended {
+  /** We asked for it. */
+  expected: boolean;
+  /** What to tell people: the tail of stderr, or the exit code. */
+  message: string;
+  code?: number;
+  signal?: string;
+}
+
+/** Where a backend reports to. Calls are synchronous and never throw. */
+export interface BackendSink {
+  event(event: AgentEvent): void;
+  /** The agent began a turn by itself. Turns that `Run.send` starts are not reported. */
+  turnStarted(): void;
+  /** One line of stderr that is worth showing. */
+  stderr(line: string): void;
+  /** The agent cannot authenticate. The turn's result still follows by `event`. */
+  authFailed(message: string): void;
+  /** The agent's own session id, when it becomes known or changes. */
+  nativeId(id: string): void;
+  /** The agent is gone. Nothing follows. */
+  ended(why: Ended): void;
+}

@@ -1,0 +1,59 @@
+// Structured logs: one JSON object a line, `ts level event` first. Prompts, deltas and tokens never at info;
+// at debug a body is written as `<redacted N chars>`.
+import { type Logger as Pino, pino } from "pino";
+
+export type LogFields = Record<string, unknown>;
+
+export interface Log {
+  debug(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
+  /** A log that adds these fields to every line. */
+  with(fields: LogFields): Log;
+}
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Writes to a file when given one, otherwise to stderr. Synchronous: what was logged before a crash is there. */
+export function createLog(level: LogLevel, file?: string): Log {
+  const destination = pino.destination(
+    file === undefined ? { fd: 2, sync: true } : { dest: file, sync: true, mkdir: true, mode: 0o600 },
+  );
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"ts":"${new Date().toISOString()}"`,
+      messageKey: "event",
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  return wrap(logger);
+}
+
+export function redact(text: string): string {
+  return `<redacted ${text.length} chars>`;
+}
+
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => silentLog,
+};
+
+type Logger = Pino<never, boolean>;
+
+function wrap(logger: Logger): Log {
+  return {
+    debug: (event, fields) => logger.debug(fields ?? {}, event),
+    info: (event, fields) => logger.info(fields ?? {}, event),
+    warn: (event, fields) => logger.warn(fields ?? {}, event),
+    error: (event, fields) => logger.error(fields ?? {}, event),
+    with: (fields) => wrap(logger.child(fields)),
+  };
+}

@@ -1,0 +1,107 @@
+// Newline-delimited text from a byte stream. Splits on byte 0x0A only: readline also splits on U+2028, which
+// is legal inside a JSON string. Decodes all whole lines of a chunk at once, because one decode a chunk is
+// cheaper than one a line. Not a parser: it hands out strings.
+import { isUtf8 } from "node:buffer";
+
+export interface LineHandlers {
+  line(text: string): void;
+  /** A line that is not UTF-8; the stream goes on behind it. */
+  badLine?(bytes: Buffer): void;
+  /** A line longer than the limit. Its bytes are skipped; the stream goes on behind it. */
+  oversize?(bytes: number): void;
+}
+
+const LF = 0x0a;
+
+export class LineSplitter {
+  readonly #maxBytes: number;
+  readonly #handlers: LineHandlers;
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #skipping = 0;
+
+  constructor(maxBytes: number, handlers: LineHandlers) {
+    this.#maxBytes = maxBytes;
+    this.#handlers = handlers;
+  }
+
+  push(chunk: Buffer): void {
+    const end = chunk.lastIndexOf(LF);
+    if (end === -1) {
+      this.#hold(chunk);
+      return;
+    }
+    let whole = chunk.subarray(0, end);
+    if (this.#skipping > 0) {
+      const first = chunk.indexOf(LF);
+      this.#handlers.oversize?.(this.#skipping + first);
+      this.#skipping = 0;
+      whole = first === end ? whole.subarray(0, 0) : chunk.subarray(first + 1, end);
+      if (first !== end) this.#emit(whole);
+    } else if (this.#tailBytes > 0) {
+      this.#tail.push(whole);
+      const joined = Buffer.concat(this.#tail);
+      this.#dropTail();
+      this.#emit(joined);
+    } else {
+      this.#emit(whole);
+    }
+    if (end + 1 < chunk.length) this.#hold(chunk.subarray(end + 1));
+  }
+
+  /** What stands behind the last newline; the stream has ended. */
+  rest(): Buffer {
+    const rest = Buffer.concat(this.#tail);
+    this.#dropTail();
+    return rest;
+  }
+
+  #hold(part: Buffer): void {
+    if (this.#skipping > 0) {
+      this.#skipping += part.length;
+      return;
+    }
+    this.#tail.push(part);
+    this.#tailBytes += part.length;
+    if (this.#tailBytes > this.#maxBytes) {
+      this.#skipping = this.#tailBytes;
+      this.#dropTail();
+    }
+  }
+
+  #dropTail(): void {
+    this.#tail = [];
+    this.#tailBytes = 0;
+  }
+
+  /** `whole` holds one or more complete lines without the last newline. */
+  #emit(whole: Buffer): void {
+    if (whole.length > this.#maxBytes || !isUtf8(whole)) {
+      this.#emitOneByOne(whole);
+      return;
+    }
+    const text = whole.toString("utf8");
+    const { line } = this.#handlers;
+    let start = 0;
+    for (;;) {
+      const at = text.indexOf("\n", start);
+      if (at === -1) break;
+      line(text.slice(start, at));
+      start = at + 1;
+    }
+    line(start === 0 ? text : text.slice(start));
+  }
+
+  #emitOneByOne(whole: Buffer): void {
+    let start = 0;
+    while (start <= whole.length) {
+      const at = whole.indexOf(LF, start);
+      const bytes = whole.subarray(start, at === -1 ? whole.length : at);
+      if (bytes.length > this.#maxBytes) this.#handlers.oversize?.(bytes.length);
+      else if (!isUtf8(bytes)) this.#handlers.badLine?.(bytes);
+      else this.#handlers.line(bytes.toString("utf8"));
+      if (at === -1) return;
+      start = at + 1;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+// Turns a zod failure into one sentence that names the field: `/options/claude/modle: unexpected property`.
+import type * as z from "zod";
+
+export function explainIssues(issues: readonly z.core.$ZodIssue[]): string {
+  return issues.slice(0, 3).map(explainIssue).join("; ");
+}
+
+function explainIssue(issue: z.core.$ZodIssue): string {
+  const at = pointer(issue.path);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => `${at === "/" ? "" : at}/${key}: unexpected property`).join("; ");
+  }
+  if (
+    issue.code === "invalid_type" &&
+    issue.input === undefined &&
+    /received undefined/.test(issue.message)
+  ) {
+    return `${at}: required, expected ${issue.expected}`;
+  }
+  return `${at}: ${issue.message}`;
+}
+
+function pointer(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return "/";
+  return path.map((part) => `/${String(part)}`).join("");
+}

@@ -1,0 +1,54 @@
+// Every error code that a client can meet, in one table. docs/errors.md is made from it.
+
+export interface ErrorEntry {
+  meaning: string;
+  /** The connection is closed behind the frame. */
+  fatal: boolean;
+  /** What the HTTP API answers with. */
+  http: number;
+  /** The name in the blemees/1 dialect, where it differs. */
+  blemees1?: string;
+}
+
+export const ERRORS = {
+  protocol_mismatch: { meaning: "Incompatible protocol version.", fatal: true, http: 400 },
+  invalid_message: { meaning: "Malformed JSON or bad field.", fatal: false, http: 400 },
+  unknown_message: { meaning: "Unknown frame type.", fatal: false, http: 404 },
+  unknown_backend: {
+    meaning: "`blemeesd.open.backend` is not a backend the daemon knows.",
+    fatal: false,
+    http: 400,
+    blemees1: "invalid_message",
+  },
+  unsafe_flag: { meaning: "The client asked for a refused flag.", fatal: false, http: 403 },
+  session_unknown: { meaning: "No such session, or it is not yours.", fatal: false, http: 404 },
+  session_exists: {
+    meaning: "The session id is taken, or a limit on the number of sessions is reached.",
+    fatal: false,
+    http: 409,
+  },
+  session_busy: { meaning: "Another turn is in flight.", fatal: false, http: 409 },
+  spawn_failed: { meaning: "The backend's program is missing or did not start.", fatal: false, http: 502 },
+  backend_crashed: {
+    meaning: "The backend's process ended unexpectedly, or the daemon was restarted during a turn.",
+    fatal: false,
+    http: 502,
+    blemees1: "claude_crashed",
+  },
+  auth_failed: {
+    meaning: "The backend cannot authenticate; log in with its own program. Not retried.",
+    fatal: false,
+    http: 502,
+    blemees1: "oauth_expired",
+  },
+  oversize_message: { meaning: "An inbound frame is too large.", fatal: true, http: 413 },
+  slow_consumer: { meaning: "The connection did not read for 30 s.", fatal: true, http: 503 },
+  daemon_shutdown: { meaning: "The daemon is shutting down.", fatal: true, http: 503 },
+  internal: { meaning: "An unexpected daemon error; the log has the details.", fatal: false, http: 500 },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
