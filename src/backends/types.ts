@@ -33,8 +33,8 @@ export interface StartOrder {
   native_session_id?: string;
   /** Continue what was said before, instead of a fresh conversation. */
   resume: boolean;
-  /** A user message has reached the agent in this session's life. */
-  has_spoken: boolean;
+  /** The conversation began in this daemon, so finding nothing to resume is no error: begin it then. */
+  began_here: boolean;
   options: Record<string, unknown>;
   /** Added to the environment of the process: who it is and how it reaches the daemon. */
   env: Record<string, string>;

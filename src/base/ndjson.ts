@@ -7,7 +7,7 @@ export interface LineHandlers {
   line(text: string): void;
   /** A line that is not UTF-8; the stream goes on behind it. */
   badLine?(bytes: Buffer): void;
-  /** A line longer than the limit. Its bytes are skipped; the stream goes on behind it. */
+  /** A line is longer than the limit: called once, as soon as that is known. It is skipped, the stream goes on. */
   oversize?(bytes: number): void;
 }
 
@@ -18,7 +18,7 @@ export class LineSplitter {
   readonly #handlers: LineHandlers;
   #tail: Buffer[] = [];
   #tailBytes = 0;
-  #skipping = 0;
+  #isSkipping = false;
 
   constructor(maxBytes: number, handlers: LineHandlers) {
     this.#maxBytes = maxBytes;
@@ -31,13 +31,11 @@ export class LineSplitter {
       this.#hold(chunk);
       return;
     }
-    let whole = chunk.subarray(0, end);
-    if (this.#skipping > 0) {
+    const whole = chunk.subarray(0, end);
+    if (this.#isSkipping) {
+      this.#isSkipping = false;
       const first = chunk.indexOf(LF);
-      this.#handlers.oversize?.(this.#skipping + first);
-      this.#skipping = 0;
-      whole = first === end ? whole.subarray(0, 0) : chunk.subarray(first + 1, end);
-      if (first !== end) this.#emit(whole);
+      if (first !== end) this.#emit(chunk.subarray(first + 1, end));
     } else if (this.#tailBytes > 0) {
       this.#tail.push(whole);
       const joined = Buffer.concat(this.#tail);
@@ -57,16 +55,13 @@ export class LineSplitter {
   }
 
   #hold(part: Buffer): void {
-    if (this.#skipping > 0) {
-      this.#skipping += part.length;
-      return;
-    }
+    if (this.#isSkipping) return;
     this.#tail.push(part);
     this.#tailBytes += part.length;
-    if (this.#tailBytes > this.#maxBytes) {
-      this.#skipping = this.#tailBytes;
-      this.#dropTail();
-    }
+    if (this.#tailBytes <= this.#maxBytes) return;
+    this.#isSkipping = true;
+    this.#handlers.oversize?.(this.#tailBytes);
+    this.#dropTail();
   }
 
   #dropTail(): void {

@@ -1,12 +1,16 @@
 // Turns a zod failure into one sentence that names the field: `/options/claude/modle: unexpected property`.
 import type * as z from "zod";
 
-export function explainIssues(issues: readonly z.core.$ZodIssue[]): string {
-  return issues.slice(0, 3).map(explainIssue).join("; ");
+/** `base` is where the checked value stands in the frame: "/options/claude". */
+export function explainIssues(issues: readonly z.core.$ZodIssue[], base = ""): string {
+  return issues
+    .slice(0, 3)
+    .map((issue) => explainIssue(issue, base))
+    .join("; ");
 }
 
-function explainIssue(issue: z.core.$ZodIssue): string {
-  const at = pointer(issue.path);
+function explainIssue(issue: z.core.$ZodIssue, base: string): string {
+  const at = base + pointer(issue.path) || "/";
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => `${at === "/" ? "" : at}/${key}: unexpected property`).join("; ");
   }
@@ -21,6 +25,5 @@ function explainIssue(issue: z.core.$ZodIssue): string {
 }
 
 function pointer(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return "/";
   return path.map((part) => `/${String(part)}`).join("");
 }

@@ -25,8 +25,8 @@ export const SessionRow = z.object({
   last_turn_usage: Usage,
   cumulative_usage: Usage,
   cost_usd: z.number().optional(),
-  /** A user message was written to the agent, so there is something to resume. */
-  has_spoken: z.boolean(),
+  /** The conversation began in this daemon (not by resuming a foreign one), so nothing to resume is no error. */
+  began_here: z.boolean(),
   /** The turn that runs; present after a crash means it never got its result. */
   turn: z.object({ turn_id: z.string(), started_at_ms: z.int() }).optional(),
 });

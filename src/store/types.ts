@@ -18,9 +18,13 @@ export interface AppendOrder {
   sync: boolean;
 }
 
-/** One entry a batch: undefined when it is stored, otherwise why not. A failed batch left nothing behind. */
+/**
+ * One entry a batch, then one entry a row: undefined when it is stored, otherwise why not. A failed batch left
+ * nothing behind. A row is stored with the last batch of its session, and fails with it.
+ */
 export type AppendOutcome = (string | undefined)[];
 
+/** The newest frame of a session always survives, so that its `seq` goes on. Rows are never pruned. */
 export interface Retention {
   /** 0 switches a limit off. */
   maxAgeMs: number;
@@ -28,20 +32,28 @@ export interface Retention {
   maxBytesPerSession: number;
 }
 
+/** `sessions` counts those that lost frames. */
 export interface PruneCounts {
   sessions: number;
   events: number;
   bytes: number;
 }
 
+/** Every method but `append` may throw; `append` answers with outcomes. */
 export interface Driver {
+  /** A batch whose `first_seq` is not the last stored seq + 1 is refused: the log has no gap and no duplicate. */
   append(order: AppendOrder): AppendOutcome;
   /**
    * Frames behind `after_seq`, oldest first, about `max_bytes` of them, starting at exactly the first stored
    * frame with seq > after_seq. Undefined when there is none.
    */
   read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined;
+  /**
+   * `last_seq` of a row that comes back is what the log really ends with: the next append must be the seq behind
+   * it. A log without a row gives a row of defaults.
+   */
   loadRow(session_id: string): SessionRow | undefined;
+  /** Rows as `loadRow` gives them, the most recently active first; a log without a row is not listed. */
   rows(): SessionRow[];
   saveRow(row: SessionRow): void;
   /** Removes the session's frames and its row. */
@@ -50,19 +62,29 @@ export interface Driver {
   close(): void;
 }
 
-/** What a driver found and mended when it was opened; logged by the daemon. */
+/** What a driver found and mended, at the start or when a session is first touched; logged by the daemon. */
 export interface Recovery {
-  session_id: string;
+  /** Absent when the whole database had to be moved aside. */
+  session_id?: string;
   kept_seq: number;
   cut_bytes: number;
   /** Where the cut bytes were put. */
   aside?: string;
 }
 
+export interface DriverOptions {
+  onRecovery(recovery: Recovery): void;
+  now(): number;
+}
+
 export interface StoreConfig {
   kind: "sqlite" | "jsonl";
   /** The database file, or the directory of the JSONL files. */
   path: string;
+}
+
+export interface StoreOptions {
+  onRecovery?: (recovery: Recovery) => void;
 }
 
 /** The asynchronous face. `memory` stores answer `durable: false` and keep nothing. */

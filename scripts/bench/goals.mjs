@@ -1,0 +1,31 @@
+// The targets: which figure must be how good. `ratio` is against the reference of the same run, so it holds on
+// any machine; absolute figures are for the 2-core machine of DESIGN §7.
+
+/** @type {Record<string, { key: "value" | "ratio", min?: number, max?: number }[]>} */
+export const GOALS = {
+  "throughput.8.memory": [{ key: "ratio", min: 0.7 }],
+  "throughput.8.durable": [
+    { key: "ratio", min: 0.5 },
+    { key: "value", min: 100_000 },
+  ],
+  "latency.p50.memory": [{ key: "value", max: 0.2 }],
+  "latency.p50.durable": [{ key: "value", max: 0.3 }],
+  "cpu.durable": [{ key: "value", max: 40 }],
+  replay: [{ key: "value", min: 200_000 }],
+  "cold-start": [{ key: "value", max: 200 }],
+  "rss.idle": [{ key: "value", max: 80 }],
+  "rss.after": [{ key: "value", max: 115 }],
+};
+
+/**
+ * @param {{ id: string, value: number, reference?: number }} row
+ * @returns {{ key: "value" | "ratio", min?: number, max?: number, isMet: boolean }[]}
+ */
+export function judge(row) {
+  return (GOALS[row.id] ?? []).map((goal) => {
+    const figure = goal.key === "ratio" ? row.value / (row.reference ?? Number.NaN) : row.value;
+    // Written so that NaN, a figure that was never measured, does not pass.
+    const isMet = figure >= (goal.min ?? -Infinity) && figure <= (goal.max ?? Infinity);
+    return { ...goal, isMet };
+  });
+}

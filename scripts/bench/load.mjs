@@ -1,0 +1,107 @@
+// One reader process with its sessions open on a target. Every figure it hands out has passed the check that
+// each event arrived exactly once and in order: a fast daemon that loses frames must not look good.
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+/**
+ * What the reader prints for one order (reader.c).
+ * @typedef {{ frames: number, bytes: number, deltas: number, results: number, missing: number,
+ *   duplicates: number, unnumbered: number, gaps: number, elapsed_ns: number, first_frame_ns: number,
+ *   first_delta_ns: number, samples: number, p50_ns: number, p99_ns: number }} Figures
+ */
+
+export class Load {
+  #child;
+  #lines;
+
+  /**
+   * @param {import("./workbench.mjs").Workbench} bench
+   * @param {string} reader
+   * @param {string} socketPath
+   * @param {number} sessions
+   */
+  constructor(bench, reader, socketPath, sessions) {
+    this.sessions = sessions;
+    const ids = Array.from({ length: sessions }, () => randomUUID());
+    this.#child = bench.start(reader, [socketPath, ...ids], { stdio: ["pipe", "pipe", "inherit"] });
+    this.#child.stdin.on("error", () => {}); // it died; #order says so
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+  }
+
+  /**
+   * @param {import("./plan.mjs").Context} context
+   * @param {string} socketPath
+   * @param {number} sessions
+   */
+  static async open({ bench, tools }, socketPath, sessions) {
+    const load = new Load(bench, tools.reader, socketPath, sessions);
+    await load.#order("open");
+    return load;
+  }
+
+  /** @param {number} events in all sessions together */
+  flood(events) {
+    const each = Math.round(events / this.sessions);
+    return this.#turn(`turn flood ${each}`, each);
+  }
+
+  /**
+   * @param {number} rate a second
+   * @param {number} seconds
+   */
+  pace(rate, seconds) {
+    return this.#turn(`timed pace ${rate} ${seconds}`, Math.round(rate * seconds));
+  }
+
+  say() {
+    return this.#turn("turn say", 1);
+  }
+
+  /** Reads each session's whole history on a new connection. */
+  async watch() {
+    const figures = await this.#order("watch");
+    checkOrder(figures);
+    return figures;
+  }
+
+  async close() {
+    const gone = once(this.#child, "exit");
+    this.#child.stdin.end();
+    await gone;
+  }
+
+  /**
+   * @param {string} order
+   * @param {number} deltas expected in each session
+   */
+  async #turn(order, deltas) {
+    const figures = await this.#order(order);
+    checkOrder(figures);
+    const expected = deltas * this.sessions;
+    if (figures.deltas !== expected) {
+      throw new Error(`"${order}": expected ${expected} agent.delta frames, got ${figures.deltas}`);
+    }
+    return figures;
+  }
+
+  /**
+   * @param {string} order
+   * @returns {Promise<Figures>}
+   */
+  async #order(order) {
+    this.#child.stdin.write(`${order}\n`);
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error(`the reader ended during "${order}"; its reason is on stderr`);
+    return JSON.parse(value);
+  }
+}
+
+/** @param {Figures} figures */
+export function checkOrder(figures) {
+  const { missing, duplicates, unnumbered, gaps } = figures;
+  if (missing + duplicates + unnumbered + gaps === 0) return;
+  throw new Error(
+    `frames are wrong: ${missing} missing, ${duplicates} twice, ${unnumbered} without seq, ${gaps} replay_gap`,
+  );
+}

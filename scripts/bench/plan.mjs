@@ -1,0 +1,48 @@
+// How much of everything: the full run (under 3 minutes) and the quick one (under 40 s).
+
+/**
+ * What every measure gets.
+ * @typedef {object} Context
+ * @property {import("./workbench.mjs").Workbench} bench
+ * @property {{ kind: "c" | "node", agent: string, reader: string }} tools
+ * @property {string} daemon the blemeesd.js to measure
+ * @property {Plan} plan
+ * @property {(text: string) => void} progress
+ *
+ * @typedef {typeof FULL} Plan
+ */
+
+export const FULL = {
+  /** Enough for about a second a round, so that starting a turn does not count. */
+  floodEvents: 200_000,
+  floodRounds: 5,
+  floodSessions: [1, 8, 32],
+  /** Until V8 has compiled what it will compile. */
+  warmUpEvents: 100_000,
+  latencyRate: 200,
+  latencySeconds: 2,
+  latencyRounds: 3,
+  firstFrameTurns: 40,
+  cpuRate: 5000,
+  cpuSeconds: 2.5,
+  cpuRounds: 3,
+  idleSeconds: 1,
+  historyEvents: 200_000,
+  replayRounds: 5,
+  coldStarts: 7,
+};
+
+/** @type {Plan} */
+export const QUICK = {
+  ...FULL,
+  floodEvents: 100_000,
+  floodRounds: 2,
+  warmUpEvents: 60_000,
+  latencySeconds: 1.5,
+  latencyRounds: 1,
+  firstFrameTurns: 15,
+  cpuSeconds: 1.5,
+  cpuRounds: 1,
+  idleSeconds: 0.5,
+  replayRounds: 3,
+};

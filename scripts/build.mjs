@@ -1,0 +1,72 @@
+// Builds dist/: one bundle a program (start-up matters), the store's worker, the client library with its types.
+//   node scripts/build.mjs [--quiet]
+import { spawnSync } from "node:child_process";
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const isQuiet = process.argv.includes("--quiet");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const startedMs = Date.now();
+
+const PROGRAMS = ["blemeesd", "blemeesctl"];
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  outdir: "dist",
+  minifySyntax: true,
+  legalComments: "none",
+  logLevel: "warning",
+  define: { BLEMEES_VERSION: JSON.stringify(version) },
+  // Native code cannot be bundled; the rest of what we use can.
+  external: ["koffi", "@photostructure/sqlite"],
+};
+// CommonJS packages inside an ES module bundle call require().
+const withRequire = {
+  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+};
+
+rmSync(join(root, "dist"), { recursive: true, force: true });
+await Promise.all([
+  build({
+    ...common,
+    entryPoints: Object.fromEntries(PROGRAMS.map((name) => [name, `src/bin/${name}.ts`])),
+    banner: withRequire,
+  }),
+  build({ ...common, entryPoints: { "store-worker": "src/store/worker.ts" }, banner: withRequire }),
+  build({ ...common, entryPoints: { client: "src/client/index.ts" }, sourcemap: true }),
+]);
+for (const name of PROGRAMS) chmodSync(join(root, "dist", `${name}.js`), 0o755);
+writeTypes();
+if (!isQuiet) console.log(`built dist/ in ${Date.now() - startedMs} ms`);
+
+function writeTypes() {
+  const tsc = spawnSync(
+    process.execPath,
+    [
+      join(root, "node_modules/typescript/bin/tsc"),
+      ...["-p", join(root, "scripts/types.tsconfig.json"), "--outDir", join(root, "dist/types")],
+    ],
+    { encoding: "utf8" },
+  );
+  if (tsc.status !== 0) {
+    process.stderr.write(tsc.stdout + tsc.stderr);
+    process.exit(1);
+  }
+  // Declarations keep the `.ts` of our imports; readers of a package expect `.js`.
+  for (const file of filesBelow(join(root, "dist/types"))) {
+    writeFileSync(file, readFileSync(file, "utf8").replace(/(from\s+"\.[^"]*)\.ts"/g, '$1.js"'));
+  }
+}
+
+function filesBelow(directory) {
+  return readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+}

@@ -1,0 +1,31 @@
+// The Claude Code backend: one `claude -p` process per session, in stream-json.
+import type { Backend } from "../types.ts";
+import { Detector } from "./detect.ts";
+import { ClaudeOptions, checkClaudeOptions } from "./options.ts";
+import type { Environment } from "./paths.ts";
+import { startClaude } from "./start.ts";
+import { deleteTranscript, findTranscript, listTranscripts } from "./transcripts.ts";
+
+export interface ClaudeBackendOptions {
+  /** A path, or a name that is looked up on PATH. */
+  bin: string;
+  /** What every claude inherits. */
+  env: Environment;
+  /** Longer lines of its stdout are skipped. */
+  maxLineBytes?: number;
+}
+
+export function createClaudeBackend(setup: ClaudeBackendOptions): Backend {
+  const { bin, env, maxLineBytes = 16 * 1024 * 1024 } = setup;
+  const detector = new Detector(bin, env);
+  return {
+    name: "claude",
+    options: ClaudeOptions,
+    checkOptions: (block) => checkClaudeOptions(block),
+    detect: async () => (await detector.detect())?.version,
+    start: async (order, sink) => startClaude({ bin, env, maxLineBytes, detected: await detector.detect() }, order, sink),
+    listTranscripts: (filter) => listTranscripts(env, filter),
+    findTranscript: (session_id) => findTranscript(env, session_id),
+    deleteTranscript: (session_id, cwd) => deleteTranscript(env, session_id, cwd),
+  };
+}

@@ -1,0 +1,35 @@
+// After a control interrupt claude lives on, but what the interrupted tool had started may too: claude ends
+// the tool's shell, not what detached itself from it. A background task that claude still owns is left alone,
+// and so is a server that an earlier turn detached on purpose.
+import { RUN_MARKER } from "../../base/child.ts";
+import {
+  findByEnvironment,
+  killAll,
+  type ProcessId,
+  snapshot,
+  startedSince,
+} from "../../base/descendants.ts";
+
+export interface InterruptedTurn {
+  pid: number;
+  runId: string;
+  /** Below claude before the interrupt. */
+  before: readonly ProcessId[];
+  /** `os.uptime()` when the turn began. */
+  sinceS: number;
+}
+
+const GRACE_MS = 300;
+
+export async function killOrphans(turn: InterruptedTurn): Promise<void> {
+  const [below, marked] = await Promise.all([
+    snapshot(turn.pid),
+    findByEnvironment(RUN_MARKER, (value) => value === turn.runId),
+  ]);
+  const owned = new Set([turn.pid, ...below.map((id) => id.pid)]);
+  const ofThisTurn = marked.filter((id) => startedSince(id, turn.sinceS));
+  await killAll(
+    [...turn.before, ...ofThisTurn].filter((id) => !owned.has(id.pid)),
+    GRACE_MS,
+  );
+}

@@ -1,0 +1,22 @@
+// The native frame on the events made from it: on all of them when the session asks (include_raw_events), or
+// exactly once per frame for the blemees/1 dialect, which sends claude's own frames on.
+import type { JsonObject } from "../../base/json.ts";
+import type { ClaudeOptions } from "./options.ts";
+import type { Report } from "./state.ts";
+
+export function withRaw(options: ClaudeOptions, frame: JsonObject, reports: Report[]): Report[] {
+  if (options.native_events === true) return withRawOnce(frame, reports);
+  if (options.include_raw_events !== true) return reports;
+  return reports.map((report) => addRaw(report, frame));
+}
+
+function withRawOnce(frame: JsonObject, reports: Report[]): Report[] {
+  const first = reports.findIndex((report) => report.kind === "event");
+  if (first !== -1) return reports.map((report, index) => (index === first ? addRaw(report, frame) : report));
+  const notice = { type: "agent.notice", backend: "claude", level: "info", category: "native" } as const;
+  return [...reports, { kind: "event", event: { ...notice, raw: frame } }];
+}
+
+function addRaw(report: Report, frame: JsonObject): Report {
+  return report.kind === "event" ? { kind: "event", event: { ...report.event, raw: frame } } : report;
+}

@@ -1,0 +1,69 @@
+// `result` frames → agent.result. Claude says subtype "success" even when the API failed: is_error decides.
+import { isObject, type JsonObject } from "../../base/json.ts";
+import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
+import type { Usage } from "../../protocol/usage.ts";
+import { type ClaudeState, countOf, optional, type Report, stringOf } from "./state.ts";
+import { authFailed } from "./system-frames.ts";
+
+const ABORTED: ReadonlySet<unknown> = new Set(["aborted_streaming", "aborted_tools"]);
+const SUBTYPES: ReadonlyMap<unknown, ResultEvent["subtype"]> = new Map([
+  ["error_max_turns", "max_turns"],
+  ["error_max_budget_usd", "max_budget"],
+]);
+
+export function translateResult(state: ClaudeState, frame: JsonObject): Report[] {
+  const subtype = subtypeOf(frame);
+  const isAuth = subtype === "error" && isAuthError(frame);
+  const event: AgentEvent = {
+    type: "agent.result",
+    backend: "claude",
+    subtype,
+    ...optional("duration_ms", countOf(frame["duration_ms"])),
+    ...optional("num_turns", countOf(frame["num_turns"])),
+    ...optional("usage", usageOf(frame["usage"])),
+    ...optional("cost_usd", spend(state, frame["total_cost_usd"])),
+    ...optional("error", subtype === "error" ? errorOf(frame, isAuth) : undefined),
+  };
+  return [...(isAuth ? authFailed(state) : []), { kind: "event", event }];
+}
+
+function subtypeOf(frame: JsonObject): ResultEvent["subtype"] {
+  if (ABORTED.has(frame["terminal_reason"])) return "interrupted";
+  const named = SUBTYPES.get(frame["subtype"]);
+  if (named !== undefined) return named;
+  return frame["is_error"] === true || stringOf(frame["subtype"])?.startsWith("error") ? "error" : "success";
+}
+
+function isAuthError(frame: JsonObject): boolean {
+  const status = frame["api_error_status"];
+  const text = stringOf(frame["result"]) ?? "";
+  return status === 401 || text.includes("Not logged in") || text.includes("Failed to authenticate");
+}
+
+function errorOf(frame: JsonObject, isAuth: boolean): ResultEvent["error"] {
+  const errors: unknown = frame["errors"];
+  const listed = Array.isArray(errors) ? errors.filter((item) => typeof item === "string").join("; ") : "";
+  const subtype = stringOf(frame["subtype"]);
+  const code = subtype === undefined || subtype === "success" ? "api_error" : subtype;
+  return {
+    code: isAuth ? "auth_failed" : code,
+    message: stringOf(frame["result"]) || listed || "claude ended the turn with an error and no text",
+    ...optional("api_error_status", countOf(frame["api_error_status"])),
+  };
+}
+
+function usageOf(usage: unknown): Usage | undefined {
+  if (!isObject(usage)) return undefined;
+  return Object.fromEntries(
+    Object.entries(usage).filter(([, value]) => countOf(value) !== undefined),
+  ) as Usage;
+}
+
+/** What this turn cost: claude counts up for as long as the process lives. */
+function spend(state: ClaudeState, total: unknown): number | undefined {
+  if (typeof total !== "number" || !Number.isFinite(total)) return undefined;
+  const spent = total >= state.costUsd ? total - state.costUsd : total;
+  state.costUsd = total;
+  // Differences of floats: ten digits are more than a price has.
+  return Number(spent.toFixed(10));
+}

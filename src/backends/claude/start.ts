@@ -1,0 +1,72 @@
+// From a start order to a running claude: which program, which arguments, fresh or resumed.
+import { access, realpath } from "node:fs/promises";
+import { startChild } from "../../base/child.ts";
+import { CodedError } from "../../base/coded-error.ts";
+import type { BackendSink, Run, StartOrder } from "../types.ts";
+import { type Detected, findProgram } from "./detect.ts";
+import { claudeEnvironment } from "./environment.ts";
+import { type ClaudeOptions, claudeArgv, type Launch } from "./options.ts";
+import { type Environment, transcriptPath } from "./paths.ts";
+import { denyRequests } from "./requests.ts";
+import { ClaudeRun } from "./run.ts";
+import { newState } from "./state.ts";
+
+export interface Program {
+  bin: string;
+  env: Environment;
+  maxLineBytes: number;
+  detected: Detected | undefined;
+}
+
+export async function startClaude(program: Program, order: StartOrder, sink: BackendSink): Promise<Run> {
+  const command = program.detected?.path ?? (await findProgram(program.bin, program.env));
+  if (command === undefined) throw notFound(program.bin);
+  const options = order.options as ClaudeOptions;
+  const speaksControl = program.detected?.speaksControl ?? false;
+  const env = claudeEnvironment(program.env, order.env, speaksControl);
+  const launch = await launchOf(order, { options, env, speaksControl });
+  const run = new ClaudeRun({
+    state: newState({ ...order, options, env }),
+    sink,
+    log: order.log,
+    maxLineBytes: program.maxLineBytes,
+    speaksControl,
+    onRequest: denyRequests,
+  });
+  const args = claudeArgv(launch, options);
+  const place = options.cwd === undefined ? {} : { cwd: options.cwd };
+  run.attach(await startChild({ command, args, env, ...place }, run));
+  order.log.info("backend.spawn", { backend: "claude", pid: run.pid, resume: launch.resume });
+  await run.warm();
+  return run;
+}
+
+interface Context {
+  options: ClaudeOptions;
+  env: Environment;
+  speaksControl: boolean;
+}
+
+async function launchOf(order: StartOrder, context: Context): Promise<Launch> {
+  const { speaksControl } = context;
+  if (!order.resume) return { resume: false, id: order.session_id, speaksControl };
+  const id = order.native_session_id ?? order.session_id;
+  return { resume: !(speaksControl && (await hasNothingToResume(order, id, context))), id, speaksControl };
+}
+
+/** Claude refuses to resume what it never wrote down (it was killed too early, or writes nothing at all). */
+async function hasNothingToResume(order: StartOrder, id: string, context: Context): Promise<boolean> {
+  if (!order.began_here) return false;
+  if (context.options.session_persistence === false) return true;
+  const cwd = context.options.cwd ?? process.cwd();
+  const real = await realpath(cwd).catch(() => cwd);
+  return access(transcriptPath(context.env, real, id)).then(
+    () => false,
+    () => true,
+  );
+}
+
+function notFound(bin: string): CodedError {
+  const where = bin.includes("/") ? `${bin} is not an executable file` : `${bin} not found on PATH`;
+  return new CodedError("spawn_failed", `${where}; set --claude or BLEMEESD_CLAUDE`);
+}

@@ -1,0 +1,149 @@
+// The transcripts that Claude Code itself keeps on disk: list, find, delete. Reads only the head of each
+// file, never in the event loop's way, a few at a time.
+import { open, readdir, realpath, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { SessionId, type SessionSummary } from "../../protocol/session.ts";
+import { type Environment, projectsDir, slugOf } from "./paths.ts";
+
+/** The first user line is near the top, but the model stands behind two big attachments. */
+const HEAD_BYTES = 256 * 1024;
+const STEP_BYTES = 64 * 1024;
+const PARALLEL_FILES = 16;
+const PREVIEW_CHARS = 200;
+
+interface Head {
+  cwd?: string;
+  model?: string;
+  preview?: string;
+}
+
+/** Rows of one cwd, or of all of them; only the latter say which cwd and model. */
+export async function listTranscripts(env: Environment, filter: { cwd?: string }): Promise<SessionSummary[]> {
+  const { cwd } = filter;
+  if (cwd === undefined) return rowsOf(await filesIn(await projectDirs(env)), () => true);
+  const real = await realpath(cwd).catch(() => cwd);
+  const dirs = [...new Set([slugOf(real), slugOf(cwd)])].map((slug) => join(projectsDir(env), slug));
+  // The slug is lossy: /a/b and /a-b share a directory.
+  const rows = await rowsOf(
+    await filesIn(dirs),
+    (head) => head.cwd === undefined || [cwd, real].includes(head.cwd),
+  );
+  return rows.map(({ cwd: _cwd, model: _model, ...row }) => row);
+}
+
+/** The newest one of this session, in whatever cwd. */
+export async function findTranscript(
+  env: Environment,
+  session_id: string,
+): Promise<SessionSummary | undefined> {
+  const rows = await rowsOf(await filesOf(env, session_id, undefined), () => true);
+  return rows.sort((a, b) => (b.mtime_ms ?? 0) - (a.mtime_ms ?? 0))[0];
+}
+
+/** With what its sub-agents left beside it. */
+export async function deleteTranscript(
+  env: Environment,
+  session_id: string,
+  cwd: string | undefined,
+): Promise<void> {
+  for (const file of await filesOf(env, session_id, cwd)) {
+    await rm(file, { force: true });
+    await rm(join(dirname(file), session_id), { recursive: true, force: true });
+  }
+}
+
+async function filesOf(env: Environment, session_id: string, cwd: string | undefined): Promise<string[]> {
+  if (!SessionId.safeParse(session_id).success) return [];
+  const real = cwd === undefined ? undefined : await realpath(cwd).catch(() => cwd);
+  const dirs = real === undefined ? await projectDirs(env) : [join(projectsDir(env), slugOf(real))];
+  const files = dirs.map((dir) => join(dir, `${session_id}.jsonl`));
+  const found = await mapBounded(files, async (file) => ((await isFile(file)) ? file : undefined));
+  return found.filter((file) => file !== undefined);
+}
+
+async function projectDirs(env: Environment): Promise<string[]> {
+  const entries = await readdir(projectsDir(env), { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(projectsDir(env), entry.name));
+}
+
+async function filesIn(dirs: readonly string[]): Promise<string[]> {
+  const lists = await mapBounded(dirs, async (dir) => {
+    const names = await readdir(dir).catch(() => []);
+    return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(dir, name));
+  });
+  return lists.flat();
+}
+
+async function rowsOf(files: readonly string[], keep: (head: Head) => boolean): Promise<SessionSummary[]> {
+  const rows = await mapBounded(files, async (file): Promise<SessionSummary | undefined> => {
+    const info = await stat(file).catch(() => undefined);
+    if (!info?.isFile()) return undefined;
+    const head = await readHead(file).catch((): Head => ({}));
+    if (!keep(head)) return undefined;
+    const session_id = basename(file, ".jsonl");
+    const times = { mtime_ms: Math.floor(info.mtimeMs), size: info.size };
+    return { session_id, backend: "claude", attached: false, ...times, ...head };
+  });
+  return rows.filter((row) => row !== undefined);
+}
+
+async function readHead(file: string): Promise<Head> {
+  const handle = await open(file);
+  try {
+    const head: Head = {};
+    let tail = "";
+    for (let at = 0; at < HEAD_BYTES; at += STEP_BYTES) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, at);
+      const lines = (tail + buffer.toString("latin1", 0, bytesRead)).split("\n");
+      tail = lines.pop() ?? "";
+      for (const line of lines) readLine(head, line);
+      if (bytesRead < STEP_BYTES) readLine(head, tail);
+      if (bytesRead < STEP_BYTES || (head.cwd && head.model && head.preview)) break;
+    }
+    return head;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** `line` holds bytes as latin1, so that a character cut by a read is whole again before it is decoded. */
+function readLine(head: Head, line: string): void {
+  let record: unknown;
+  try {
+    record = JSON.parse(Buffer.from(line, "latin1").toString("utf8"));
+  } catch {
+    // A torn last line, or one that another program wrote: the rest of the file still counts.
+    return;
+  }
+  if (!isObject(record)) return;
+  const message = isObject(record["message"]) ? record["message"] : {};
+  if (typeof record["cwd"] === "string") head.cwd ??= record["cwd"];
+  const model = record["model"] ?? message["model"];
+  if (typeof model === "string" && model !== "<synthetic>") head.model ??= model;
+  const preview = head.preview === undefined ? previewOf(record, message) : undefined;
+  if (preview !== undefined) head.preview = preview;
+}
+
+function previewOf(record: JsonObject, message: JsonObject): string | undefined {
+  if (record["type"] !== "user" || record["isMeta"] === true || record["isSidechain"] === true)
+    return undefined;
+  const content: unknown = message["content"];
+  const blocks: unknown[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
+  const block = blocks.find((item) => isObject(item) && typeof item["text"] === "string");
+  const text = isObject(block) ? String(block["text"]) : "";
+  // <command-name>, <local-command-stdout>, <task-notification>: not what the user wrote.
+  return text === "" || text.startsWith("<") ? undefined : text.slice(0, PREVIEW_CHARS);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
+
+async function mapBounded<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += PARALLEL_FILES) {
+    results.push(...(await Promise.all(items.slice(at, at + PARALLEL_FILES).map(work))));
+  }
+  return results;
+}

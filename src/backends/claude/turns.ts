@@ -1,0 +1,76 @@
+// Which turn a result ends. "One user message = one result" is false (DESIGN R9): claude begins turns by
+// itself when a background task ends, and folds a message that comes during a tool into the running turn.
+// Seen with 2.1.197: the result of a turn that claude began carries `origin.kind`; when a message of ours
+// waited, the next frame tells what became of it: idle → it was folded and this was its result; anything
+// else → its own turn follows.
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { withRaw } from "./raw.ts";
+import { translateResult } from "./result-frames.ts";
+import { type ClaudeState, isTurnActive, type Report } from "./state.ts";
+
+/** Frames of a turn's content: a held result cannot be the last word any more. */
+const CONTENT: ReadonlySet<unknown> = new Set(["assistant", "stream_event", "user"]);
+
+/** A user message was written. */
+export function noteSent(state: ClaudeState): void {
+  state.outstanding += 1;
+  state.mayBeFolded = false;
+}
+
+/** It was answered, or could not be written after all. */
+export function noteAnswered(state: ClaudeState): void {
+  state.outstanding = Math.max(0, state.outstanding - 1);
+}
+
+/** What this frame, before it is translated itself, says about turns. */
+export function followTurn(state: ClaudeState, frame: JsonObject): Report[] {
+  const isState = frame["type"] === "system" && frame["subtype"] === "session_state_changed";
+  const isInit = frame["type"] === "system" && frame["subtype"] === "init";
+  if (isState) state.hasStateEvents = true;
+  const reports: Report[] = [];
+  if (state.held !== undefined && (isState || isInit || CONTENT.has(frame["type"]))) {
+    reports.push(...settleHeld(state, isState && frame["state"] === "idle"));
+  }
+  // Every turn begins with an init. Content alone starts none: it may be the rest of a turn that is over.
+  if (isInit && !isTurnActive(state)) {
+    state.agentTurn = true;
+    reports.push({ kind: "turn_started" });
+  }
+  return reports;
+}
+
+export function endTurn(state: ClaudeState, frame: JsonObject): Report[] {
+  const origin = frame["origin"];
+  const isAgents = isObject(origin) && typeof origin["kind"] === "string";
+  if (isAgents && state.outstanding > 0 && state.hasStateEvents) {
+    // A second one before anything else: the first was certainly not ours.
+    const earlier = state.held === undefined ? [] : settleHeld(state, false);
+    state.held = frame;
+    return earlier;
+  }
+  noteAnswered(state);
+  return finish(state, frame);
+}
+
+/** The process is gone: what was held goes out as it is. */
+export function flushHeld(state: ClaudeState): Report[] {
+  return state.held === undefined ? [] : settleHeld(state, true);
+}
+
+function settleHeld(state: ClaudeState, isIdle: boolean): Report[] {
+  const frame = state.held ?? {};
+  state.held = undefined;
+  // Without the end of a tool in between there was no moment to fold it in: claude will see it only now.
+  const isFolded = isIdle && state.mayBeFolded;
+  if (isFolded) state.outstanding = 0;
+  const reports = finish(state, frame);
+  return isFolded ? reports : [...reports, { kind: "turn_started" }];
+}
+
+function finish(state: ClaudeState, frame: JsonObject): Report[] {
+  const reports = withRaw(state.options, frame, translateResult(state, frame));
+  state.agentTurn = false;
+  state.authTold = false;
+  state.toolUses.clear();
+  return reports;
+}

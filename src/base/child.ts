@@ -1,0 +1,233 @@
+// The one seam through which every agent process is started; a later keeper process will own what is behind
+// it. Bytes in, bytes out, and an end that leaves nothing behind. Knows no protocol and no vendor.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { Coalescer } from "./coalesce.ts";
+import { CodedError, errnoOf, messageOf } from "./coded-error.ts";
+import { findByEnvironment, killAll, type ProcessId, snapshot } from "./descendants.ts";
+import { LineSplitter } from "./ndjson.ts";
+
+export interface ChildOrder {
+  command: string;
+  args: readonly string[];
+  cwd?: string;
+  env: Record<string, string | undefined>;
+}
+
+export interface ChildHandlers {
+  output(chunk: Buffer): void;
+  /** One line of stderr. */
+  errorLine(line: string): void;
+  /** stdout is closed; the process may still live. */
+  outputEnd?(): void;
+}
+
+export interface ChildExit {
+  code?: number;
+  signal?: string;
+}
+
+export interface StopOptions {
+  /** Close stdin first and wait so long for the process to go by itself. */
+  finishMs?: number;
+  /** Between SIGTERM and SIGKILL. */
+  graceMs?: number;
+}
+
+/** Every process that the child starts inherits it, whatever session or parent it ends up with. */
+export const RUN_MARKER = "BLEMEES_RUN_ID";
+const TERM_GRACE_MS = 500;
+const KILL_LIMIT_MS = 1000;
+const SWEEP_GRACE_MS = 300;
+const DRAIN_LIMIT_MS = 1000;
+const MAX_ERROR_LINE_BYTES = 64 * 1024;
+
+/** Resolves once the process runs; rejects with `spawn_failed`, `data.reason` saying why. */
+export async function startChild(order: ChildOrder, handlers: ChildHandlers): Promise<Child> {
+  if (order.cwd !== undefined) await checkCwd(order.cwd);
+  const runId = order.env[RUN_MARKER] ?? randomUUID();
+  let proc: ChildProcessWithoutNullStreams;
+  try {
+    proc = spawn(order.command, order.args, {
+      ...(order.cwd === undefined ? {} : { cwd: order.cwd }),
+      env: { ...order.env, [RUN_MARKER]: runId },
+      stdio: ["pipe", "pipe", "pipe"],
+      // Its own process group: a Ctrl-C at the daemon's terminal is not meant for the agents.
+      detached: true,
+    });
+  } catch (cause) {
+    throw spawnError(order, cause);
+  }
+  // Wired before the first await, so that no event of a short-lived process is missed.
+  const child = new Child(proc, runId, handlers);
+  await new Promise<void>((resolve, reject) => {
+    proc.once("spawn", resolve);
+    proc.once("error", (cause) => reject(spawnError(order, cause)));
+  });
+  return child;
+}
+
+export class Child {
+  readonly runId: string;
+  readonly startedAtMs = Date.now();
+  /** The process is gone; its last output may still be on the way. */
+  readonly exit: Promise<ChildExit>;
+  /** The process is gone, its output was delivered, and nothing that it started is left. */
+  readonly done: Promise<ChildExit>;
+  readonly #proc: ChildProcessWithoutNullStreams;
+  readonly #coalescer: Coalescer;
+  readonly #descendants: ProcessId[] = [];
+  #hasExited = false;
+  #hurry: (() => void) | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(proc: ChildProcessWithoutNullStreams, runId: string, handlers: ChildHandlers) {
+    this.#proc = proc;
+    this.runId = runId;
+    this.#coalescer = new Coalescer(proc.stdout);
+    proc.stdout.on("data", (chunk: Buffer) => {
+      handlers.output(chunk);
+      if (!this.#hasExited) this.#coalescer.note(chunk.length);
+    });
+    const outputEnded = onceClosed(proc.stdout);
+    const errorEnded = readLines(proc.stderr, (line) => handlers.errorLine(line));
+    void outputEnded.then(() => handlers.outputEnd?.());
+    // EPIPE also reaches the callback of the write that met it; without a listener it would end the daemon.
+    proc.stdin.on("error", () => undefined);
+    this.exit = new Promise((resolve) => {
+      proc.once("exit", (code, signal) => {
+        this.#hasExited = true;
+        resolve({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { signal }) });
+      });
+    });
+    this.done = this.exit.then(async (exit) => {
+      this.#coalescer.close();
+      // At most a pipe full is left, and nobody can pause a dead process: read it whatever the consumer said.
+      proc.stdout.resume();
+      const ended = Promise.all([outputEnded, errorEnded]);
+      await Promise.all([this.#sweep(), within(DRAIN_LIMIT_MS, ended)]);
+      proc.stdin.destroy();
+      proc.stdout.destroy();
+      proc.stderr.destroy();
+      return exit;
+    });
+  }
+
+  get pid(): number {
+    return this.#proc.pid ?? 0;
+  }
+
+  /** Writes one line. Resolves when the pipe has taken it, rejects when the process no longer reads. */
+  write(line: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#proc.stdin.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  pause(): void {
+    if (!this.#hasExited) this.#coalescer.hold();
+  }
+
+  resume(): void {
+    if (!this.#hasExited) this.#coalescer.release();
+  }
+
+  /** Ends the process and everything it started. A second call does not wait for the first one's patience. */
+  stop(options: StopOptions = {}): Promise<void> {
+    if (this.#stopping !== undefined && options.finishMs === undefined) this.#hurry?.();
+    this.#stopping ??= this.#stop(options);
+    return this.#stopping;
+  }
+
+  async #stop(options: StopOptions): Promise<void> {
+    // Once their parent is dead they are in no tree; where there is no marker this list is all there is.
+    await this.#remember();
+    if (options.finishMs !== undefined && !this.#hasExited) {
+      this.#proc.stdin.end();
+      const hurry = new Promise<void>((resolve) => {
+        this.#hurry = resolve;
+      });
+      await within(options.finishMs, Promise.race([this.exit, hurry]));
+      await this.#remember();
+    }
+    if (!this.#hasExited) {
+      this.#signal("SIGTERM");
+      await within(options.graceMs ?? TERM_GRACE_MS, this.exit);
+    }
+    if (!this.#hasExited) {
+      this.#signal("SIGKILL");
+      await within(KILL_LIMIT_MS, this.exit);
+    }
+    await within(KILL_LIMIT_MS + DRAIN_LIMIT_MS, this.done);
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    // `hasExited` and not `proc.killed`, which is true as soon as a signal was sent.
+    if (!this.#hasExited) this.#proc.kill(signal);
+  }
+
+  async #remember(): Promise<void> {
+    if (this.#hasExited) return;
+    this.#descendants.push(...(await snapshot(this.pid).catch(() => [])));
+  }
+
+  /** Whatever this finds no way to do (no /proc, no file descriptor left), the process itself has ended. */
+  async #sweep(): Promise<void> {
+    const marked = await findByEnvironment(RUN_MARKER, (value) => value === this.runId).catch(() => []);
+    await killAll([...this.#descendants, ...marked], SWEEP_GRACE_MS);
+  }
+}
+
+/** Resolves when the promise does or the time is over. */
+export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function readLines(stream: NodeJS.ReadableStream, line: (text: string) => void): Promise<void> {
+  const splitter = new LineSplitter(MAX_ERROR_LINE_BYTES, {
+    line,
+    badLine: (bytes) => line(bytes.toString("utf8")),
+  });
+  stream.on("data", (chunk: Buffer) => splitter.push(chunk));
+  return onceClosed(stream).then(() => {
+    const rest = splitter.rest().toString("utf8");
+    if (rest !== "") line(rest);
+  });
+}
+
+function onceClosed(stream: NodeJS.ReadableStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once("end", resolve);
+    stream.once("close", resolve);
+    stream.on("error", () => resolve());
+  });
+}
+
+async function checkCwd(cwd: string): Promise<void> {
+  const info = await stat(cwd).catch(() => undefined);
+  if (info?.isDirectory()) return;
+  const fault = info === undefined ? "does not exist" : "is not a directory";
+  throw new CodedError("spawn_failed", `cwd ${cwd} ${fault}; give the path of an existing directory`, {
+    data: { reason: "bad_cwd" },
+  });
+}
+
+const REASONS: Readonly<Record<string, [reason: string, advice: string]>> = {
+  ENOENT: ["not_found", "not found; check the path"],
+  EACCES: ["not_executable", "is not executable; check its permissions"],
+  E2BIG: ["too_long", "got too many or too long arguments; shorten the options"],
+};
+
+function spawnError(order: ChildOrder, cause: unknown): CodedError {
+  const [reason, advice] = REASONS[errnoOf(cause) ?? ""] ?? ["other", `did not start: ${messageOf(cause)}`];
+  return new CodedError("spawn_failed", `${order.command} ${advice}`, { cause, data: { reason } });
+}

@@ -1,0 +1,172 @@
+// Which processes an agent has started, and their end. Linux: /proc, by parent and by a marker in the
+// environment, because a tool that does setsid and loses its parent is in no tree any more. macOS: ps, by
+// parent and process group. A pid is only ever signalled together with its start time: pids are reused.
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+export interface ProcessId {
+  pid: number;
+  /** Boot id and start time: the same pid with another value is another process. */
+  started: string;
+}
+
+interface ProcessRow extends ProcessId {
+  ppid: number;
+  group: number;
+}
+
+const PARALLEL_READS = 32;
+const POLL_MS = 10;
+const KILL_LIMIT_MS = 1000;
+const isLinux = process.platform === "linux";
+
+/** Everything below `rootPid` (not itself), as it stands now; elsewhere than on Linux also its process group. */
+export async function snapshot(rootPid: number): Promise<ProcessId[]> {
+  const rows = await readProcesses();
+  const below = new Set([rootPid]);
+  // Rows come in no useful order: go on until a pass finds nobody new.
+  for (let found = true; found; ) {
+    found = false;
+    for (const row of rows) {
+      const belongs = below.has(row.ppid) || (!isLinux && row.group === rootPid);
+      if (!belongs || below.has(row.pid)) continue;
+      below.add(row.pid);
+      found = true;
+    }
+  }
+  below.delete(rootPid);
+  const spared = ourselves(rows);
+  return rows.filter((row) => below.has(row.pid) && !spared.has(row.pid)).map(toId);
+}
+
+/** Every process that was started with `name=value` in its environment and a value that passes. Linux only. */
+export async function findByEnvironment(
+  name: string,
+  test: (value: string) => boolean,
+): Promise<ProcessId[]> {
+  if (!isLinux) return [];
+  const rows = await readProcesses();
+  const spared = ourselves(rows);
+  const prefix = `${name}=`;
+  const marked = await mapBounded(rows, async (row) => {
+    if (spared.has(row.pid)) return undefined;
+    const environment = await readText(`/proc/${row.pid}/environ`);
+    const entry = environment?.split("\0").find((line) => line.startsWith(prefix));
+    return entry !== undefined && test(entry.slice(prefix.length)) ? toId(row) : undefined;
+  });
+  return marked.filter((id) => id !== undefined);
+}
+
+/** Ends these processes: SIGTERM, `graceMs`, SIGKILL. Resolves within `graceMs` + 1 s with those still there. */
+export async function killAll(ids: readonly ProcessId[], graceMs: number): Promise<ProcessId[]> {
+  let left = await signalAll(ids, graceMs > 0 ? "SIGTERM" : "SIGKILL");
+  if (graceMs > 0) {
+    left = await waitUntilGone(left, graceMs);
+    left = await signalAll(left, "SIGKILL");
+  }
+  return waitUntilGone(left, KILL_LIMIT_MS);
+}
+
+/** The same process still runs; a zombie does not. */
+export async function isAlive(id: ProcessId): Promise<boolean> {
+  return (await readProcess(id.pid, await bootId()))?.started === id.started;
+}
+
+/** Started at or after this moment of `os.uptime()`; false where start times cannot be compared (macOS). */
+export function startedSince(id: ProcessId, uptimeS: number): boolean {
+  // Field 22 of /proc/PID/stat counts in USER_HZ, which is 100 on every Linux that Node runs on.
+  const ticks = Number(id.started.slice(id.started.lastIndexOf(":") + 1));
+  return isLinux && ticks >= Math.floor(uptimeS * 100);
+}
+
+async function signalAll(ids: readonly ProcessId[], signal: NodeJS.Signals): Promise<ProcessId[]> {
+  const alive = await mapBounded(ids, async (id) => ((await isAlive(id)) ? id : undefined));
+  const targets = alive.filter((id) => id !== undefined);
+  for (const { pid } of targets) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It went away by itself, or is not ours: the wait that follows tells which.
+    }
+  }
+  return targets;
+}
+
+async function waitUntilGone(ids: readonly ProcessId[], limitMs: number): Promise<ProcessId[]> {
+  const deadline = performance.now() + limitMs;
+  let left = [...ids];
+  for (;;) {
+    const alive = await mapBounded(left, async (id) => ((await isAlive(id)) ? id : undefined));
+    left = alive.filter((id) => id !== undefined);
+    if (left.length === 0 || performance.now() >= deadline) return left;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** This process and those above it: a marker can be inherited by the daemon itself. */
+function ourselves(rows: readonly ProcessRow[]): Set<number> {
+  const parents = new Map(rows.map((row) => [row.pid, row.ppid]));
+  const chain = new Set<number>([1]);
+  for (
+    let pid: number | undefined = process.pid;
+    pid !== undefined && !chain.has(pid);
+    pid = parents.get(pid)
+  ) {
+    chain.add(pid);
+  }
+  return chain;
+}
+
+async function readProcesses(): Promise<ProcessRow[]> {
+  if (!isLinux) return readPs(["-ax"]);
+  const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const boot = await bootId();
+  const rows = await mapBounded(names, (name) => readProcess(Number(name), boot));
+  return rows.filter((row) => row !== undefined);
+}
+
+async function readProcess(pid: number, boot: string): Promise<ProcessRow | undefined> {
+  if (!isLinux) return (await readPs(["-p", String(pid)]))[0];
+  const stat = await readText(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  // The name (field 2) may hold spaces and brackets; the fields behind it start after the last ")".
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (fields[0] === "Z" || fields[0] === "X") return undefined;
+  return { pid, ppid: Number(fields[1]), group: Number(fields[2]), started: `${boot}:${fields[19]}` };
+}
+
+async function bootId(): Promise<string> {
+  if (!isLinux) return "";
+  return ((await readText("/proc/sys/kernel/random/boot_id")) ?? "").trim();
+}
+
+async function readPs(which: string[]): Promise<ProcessRow[]> {
+  const columns = "pid=,ppid=,pgid=,stat=,lstart=";
+  const run = promisify(execFile);
+  const result = await run("ps", [...which, "-o", columns], { timeout: 5000 }).catch(() => ({ stdout: "" }));
+  return result.stdout.split("\n").flatMap((line) => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
+    if (match === null || match[4]?.startsWith("Z")) return [];
+    return [
+      { pid: Number(match[1]), ppid: Number(match[2]), group: Number(match[3]), started: `${match[5]}` },
+    ];
+  });
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  // Gone, or somebody else's: both mean that it is not for us.
+  return readFile(path, "utf8").catch(() => undefined);
+}
+
+function toId(row: ProcessRow): ProcessId {
+  return { pid: row.pid, started: row.started };
+}
+
+async function mapBounded<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += PARALLEL_READS) {
+    results.push(...(await Promise.all(items.slice(at, at + PARALLEL_READS).map(work))));
+  }
+  return results;
+}

@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+// Starts the daemon.
+import { main } from "../daemon/main.ts";
+import { VERSION } from "../version.ts";
+
+await main({
+  argv: process.argv.slice(2),
+  version: VERSION,
+  storeWorker: new URL("./store-worker.js", import.meta.url),
+});

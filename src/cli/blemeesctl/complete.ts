@@ -1,0 +1,51 @@
+// Tab completion at the prompt: verbs, flags, session ids that went by, and keys that opens take.
+import { findVerb, VERBS } from "./verbs.ts";
+
+/** Keys that the backends of the package know; any other may be typed as well. */
+const OPTION_KEYS = [
+  "backend=",
+  "resume=true",
+  "last_seen_seq=",
+  "options.cwd=",
+  "options.model=",
+  "options.system_prompt=",
+  "options.permission_mode=",
+  "options.include_partial_messages=true",
+  "options.include_raw_events=true",
+  "options.user_echo=true",
+  "options.sandbox=",
+  "options.approval-policy=",
+];
+
+const PAIRS: Record<string, readonly string[]> = {
+  open: OPTION_KEYS,
+  resume: OPTION_KEYS,
+  watch: ["last_seen_seq="],
+};
+const FIRST: Record<string, readonly string[]> = {
+  pretty: ["on", "off"],
+  quiet: ["on", "off"],
+  open: ["new"],
+};
+
+/** What readline asks for: the candidates, and the part of the line they complete. */
+export function complete(line: string, sessions: readonly string[]): [string[], string] {
+  const words = line.trimStart().split(/\s+/);
+  const last = words.at(-1) ?? "";
+  const candidates = words.length <= 1 ? verbNames() : forVerb(words, sessions);
+  return [candidates.filter((candidate) => candidate.startsWith(last)), last];
+}
+
+function verbNames(): string[] {
+  return VERBS.filter((verb) => verb.where !== "shell").map((verb) => `${verb.name} `);
+}
+
+function forVerb(words: readonly string[], sessions: readonly string[]): string[] {
+  const verb = findVerb(words[0] ?? "");
+  if (verb === undefined) return [];
+  if (verb.name === "help") return verbNames();
+  const flags = (verb.flags ?? []).map(({ name }) => `--${name}`);
+  const takesId = / ID\b/.test(verb.usage);
+  if (words.length === 2) return [...(FIRST[verb.name] ?? []), ...(takesId ? sessions : []), ...flags];
+  return [...(PAIRS[verb.name] ?? []), ...flags];
+}

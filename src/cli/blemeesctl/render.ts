@@ -1,0 +1,121 @@
+// A session's frames as a conversation: what the agent says goes to stdout, tools, notices and troubles to
+// stderr. Frames of sub-agents are left out of the answer.
+import type { SessionFrame } from "../../client/index.ts";
+import type { Output } from "../output.ts";
+
+const MAX_DETAIL = 200;
+
+export class Renderer {
+  readonly #output: Output;
+  /** The message being built came by deltas, so its whole text is not printed again. */
+  #hasStreamed = false;
+  #isAtLineStart = true;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  async show(frame: SessionFrame): Promise<void> {
+    if ("parent_tool_use_id" in frame && frame.parent_tool_use_id !== undefined) return;
+    if (frame.type === "agent.delta") {
+      if (frame.kind !== "text" || frame.text === undefined) return;
+      this.#hasStreamed = true;
+      await this.#say(frame.text);
+    } else if (frame.type === "agent.message") {
+      if (!this.#hasStreamed) await this.#say(textOf(frame.content));
+      this.#hasStreamed = false;
+      await this.#endLine();
+    } else if (frame.type === "agent.result") {
+      await this.#endLine();
+      this.#result(frame);
+    } else {
+      const talk = talkOf(frame);
+      if (talk === undefined) return;
+      await this.#endLine();
+      if (talk.isError) this.#output.error(talk.text);
+      else this.#output.note(talk.text);
+    }
+  }
+
+  async #say(text: string): Promise<void> {
+    if (text === "") return;
+    this.#isAtLineStart = text.endsWith("\n");
+    await this.#output.text(text);
+  }
+
+  async #endLine(): Promise<void> {
+    if (!this.#isAtLineStart) await this.#say("\n");
+  }
+
+  #result(frame: Extract<SessionFrame, { type: "agent.result" }>): void {
+    const { subtype, duration_ms, usage, error } = frame;
+    if (subtype !== "success") {
+      this.#output.error(`✗ ${subtype}${error === undefined ? "" : `: ${error.message}`}`);
+      return;
+    }
+    const parts = [
+      ...(duration_ms === undefined ? [] : [`${(duration_ms / 1000).toFixed(1)} s`]),
+      ...(usage === undefined
+        ? []
+        : [`${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out`]),
+    ];
+    this.#output.note(`✓ done${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`);
+  }
+}
+
+interface Talk {
+  text: string;
+  isError?: boolean;
+}
+
+type Talkers = {
+  [T in SessionFrame["type"]]?: (frame: Extract<SessionFrame, { type: T }>) => Talk | undefined;
+};
+
+const TALK: Talkers = {
+  "agent.tool_use": (frame) => ({ text: `⚙ ${frame.name} ${short(frame.input)}` }),
+  "agent.tool_result": (frame) => ({ text: `  ↳ ${frame.is_error ? "failed: " : ""}${short(frame.output)}` }),
+  "agent.user_echo": (frame) => ({ text: `> ${short(frame.message.content)}` }),
+  "agent.notice": (frame) => {
+    if (frame.level === "info" && frame.text === undefined) return undefined;
+    return {
+      text: `· ${frame.category}: ${frame.text ?? short(frame.data)}`,
+      isError: frame.level === "error",
+    };
+  },
+  "blemeesd.stderr": (frame) => ({ text: `· agent: ${frame.line}` }),
+  "blemeesd.error": (frame) => ({ text: `✗ ${frame.code}: ${frame.message}`, isError: true }),
+  "blemeesd.replay_gap": (frame) => ({
+    text: gapText(frame.since_seq, frame.first_available_seq),
+    isError: true,
+  }),
+  "blemeesd.catching_up": (frame) => ({ text: `· fell behind; catching up to event ${frame.last_seq}` }),
+  "blemeesd.session_taken": (frame) => ({
+    text: `· taken over by ${frame.by_peer_pid === undefined ? "another client" : `process ${frame.by_peer_pid}`}`,
+    isError: true,
+  }),
+  "blemeesd.session_closed": (frame) => ({ text: `· session closed (${frame.reason})` }),
+  "client.message_lost": (frame) => ({ text: `✗ ${frame.message}`, isError: true }),
+};
+
+function talkOf(frame: SessionFrame): Talk | undefined {
+  const talk = TALK[frame.type] as ((frame: SessionFrame) => Talk | undefined) | undefined;
+  return talk?.(frame);
+}
+
+function gapText(since: number, first: number): string {
+  return first <= since
+    ? "· the daemon has lost this session's history; it starts again"
+    : `· events ${since + 1} to ${first - 1} are no longer available`;
+}
+
+function textOf(content: readonly { type: string; [key: string]: unknown }[]): string {
+  return content.map((block) => (block.type === "text" ? String(block["text"] ?? "") : "")).join("");
+}
+
+/** One line of at most 200 characters, whatever the value. */
+function short(value: unknown): string {
+  if (value === undefined) return "";
+  const text = (typeof value === "string" ? value : JSON.stringify(value)).replace(/\s+/g, " ").trim();
+  return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL - 1)}…` : text;
+}

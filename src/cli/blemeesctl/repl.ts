@@ -1,0 +1,177 @@
+// The prompt: one verb a line, one frame a verb, every inbound frame printed. Not a chat: a way to speak the
+// protocol by hand. It knows no terminal; terminal.ts and piped.ts feed it lines.
+import { messageOf } from "../../base/coded-error.ts";
+import { sanitize, sanitizeJson } from "../../base/sanitize.ts";
+import { type Connection, dial, findSocket, type WireFrame } from "../../client/index.ts";
+import { UsageError } from "../command.ts";
+import { promptHelp, verbHelp } from "./help.ts";
+import { Outstanding } from "./outstanding.ts";
+import { parseLine } from "./parse.ts";
+import { type Frame, findVerb, type VerbArguments } from "./verbs.ts";
+
+export interface ReplOptions {
+  socket: string | undefined;
+  /** `blemeesctl/1.0`, for hello. */
+  client: string;
+  print(line: string): void;
+  /** In a script each frame waits for the answers before it, as a person would; an interrupt does not. */
+  isScript: boolean;
+}
+
+type Local = (repl: Repl, given: VerbArguments) => Promise<void> | void;
+
+export class Repl {
+  readonly #options: ReplOptions;
+  readonly #outstanding = new Outstanding();
+  readonly #sessions = new Set<string>();
+  #connection: Connection | undefined;
+  #isPretty = false;
+  #isQuiet = false;
+  #isOver = false;
+
+  constructor(options: ReplOptions) {
+    this.#options = options;
+  }
+
+  /** `quit` was said, or the input has ended. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Session ids that went by, for completion. */
+  get sessions(): readonly string[] {
+    return [...this.#sessions];
+  }
+
+  /** True when it worked; the reason otherwise is printed. */
+  async connect(path = this.#options.socket): Promise<boolean> {
+    await this.disconnect();
+    try {
+      const found = findSocket(path);
+      this.#connection = await dial(
+        { path: found, client: this.#options.client, onSent: (frame) => this.#sent(found, frame) },
+        {
+          frame: (frame) => this.#received(frame),
+          closed: (reason) => {
+            this.#connection = undefined;
+            this.#outstanding.clear();
+            if (!this.#isOver) this.#note(`disconnected: ${reason.message}`);
+          },
+        },
+      );
+      return true;
+    } catch (error) {
+      this.#note(messageOf(error));
+      return false;
+    }
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#connection?.close();
+  }
+
+  /** Does one line. Mistakes are printed, never thrown. */
+  async execute(line: string): Promise<void> {
+    try {
+      const parsed = parseLine(line);
+      if (parsed === undefined) return;
+      const { verb, given } = parsed;
+      if (verb.frame === undefined) await LOCAL[verb.name]?.(this, given);
+      else await this.#send(verb.frame(given), given.words[0] === "new");
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      this.#options.print(sanitize(error.message));
+    }
+  }
+
+  /** Resolves when nothing is waited for: every request answered, every turn that was started here over. */
+  settled(): Promise<void> {
+    return this.#outstanding.settled();
+  }
+
+  setPretty(isPretty: boolean): void {
+    this.#isPretty = isPretty;
+  }
+
+  setQuiet(isQuiet: boolean): void {
+    this.#isQuiet = isQuiet;
+  }
+
+  quit(): void {
+    this.#isOver = true;
+  }
+
+  print(text: string): void {
+    this.#options.print(text);
+  }
+
+  async sayHello(): Promise<void> {
+    await this.#send({ type: "blemeesd.hello", client: this.#options.client, protocol: "blemees/2" }, false);
+  }
+
+  async #send(frame: Frame, isNew: boolean): Promise<void> {
+    if (this.#connection === undefined) {
+      this.#options.print("not connected; connect [PATH]");
+      return;
+    }
+    if (this.#options.isScript) await this.#outstanding.readyFor(frame);
+    if (isNew) this.#note(`session_id: ${String(frame["session_id"])}`);
+    if (typeof frame["session_id"] === "string") this.#sessions.add(frame["session_id"]);
+    this.#outstanding.sent(frame);
+    await this.#connection?.write(frame).catch(() => undefined); // the drop of the connection is told by itself
+  }
+
+  #sent(path: string, frame: object): void {
+    if ((frame as Frame).type !== "blemeesd.hello") return;
+    if (this.#connection === undefined) this.#note(`connected: ${path}`);
+    this.#options.print(`→ ${JSON.stringify(frame)}`);
+  }
+
+  #received(frame: WireFrame): void {
+    this.#outstanding.received(frame);
+    if (typeof frame.session_id === "string") this.#sessions.add(frame.session_id);
+    if (frame.type === "blemeesd.sessions") this.#remember(frame["sessions"]);
+    if (this.#isQuiet && frame.type === "agent.delta") return;
+    this.#options.print(frameLine(frame, this.#isPretty, new Date()));
+  }
+
+  #remember(rows: unknown): void {
+    if (!Array.isArray(rows)) return;
+    for (const row of rows as { session_id?: unknown }[]) this.#sessions.add(String(row.session_id));
+  }
+
+  #note(text: string): void {
+    this.#options.print(`· ${sanitize(text)}`);
+  }
+}
+
+const LOCAL: Record<string, Local> = {
+  connect: async (repl, { words }) => void (await repl.connect(words[0])),
+  disconnect: (repl) => repl.disconnect(),
+  hello: (repl) => repl.sayHello(),
+  pretty: (repl, { words }) => repl.setPretty(isOn(words[0], "pretty")),
+  quiet: (repl, { words }) => repl.setQuiet(isOn(words[0], "quiet")),
+  quit: (repl) => repl.quit(),
+  help: (repl, { words }) => {
+    const verb = words[0] === undefined ? undefined : findVerb(words[0]);
+    repl.print(verb === undefined ? promptHelp() : verbHelp(verb));
+  },
+};
+
+function isOn(word: string | undefined, verb: string): boolean {
+  if (word === "on" || word === "off") return word === "on";
+  throw new UsageError(`usage: ${verb} on|off`);
+}
+
+/** `← 12:00:01.123 agent.delta seq=4  {…}` */
+export function frameLine(frame: WireFrame, isPretty: boolean, now: Date): string {
+  const seq = frame["seq"] === undefined ? "" : ` seq=${String(frame["seq"])}`;
+  const json = sanitizeJson(JSON.stringify(frame, undefined, isPretty ? 2 : undefined));
+  return `← ${clock(now)} ${sanitize(frame.type)}${seq}  ${json}`;
+}
+
+function clock(now: Date): string {
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const ms = String(now.getMilliseconds()).padStart(3, "0");
+  return `${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}.${ms}`;
+}

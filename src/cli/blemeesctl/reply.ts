@@ -1,0 +1,91 @@
+// The daemon's replies as a person wants to read them: tables and short lines. `--json` bypasses this file.
+import type { Reply } from "../../client/index.ts";
+import { table } from "../output.ts";
+
+type Status = Reply<"blemeesd.status">;
+type Sessions = Reply<"blemeesd.list_sessions">["sessions"];
+type Info = Reply<"blemeesd.session_info">;
+
+export function statusLines(status: Status, columns: number): string[] {
+  const { sessions, config } = status;
+  const backends = Object.entries(status.backends).map(([name, version]) => `${name} ${version}`);
+  return table(
+    [
+      ["daemon", `${status.daemon}, pid ${status.pid}, up ${duration(status.uptime_s * 1000)}`],
+      ["protocol", status.protocol],
+      ["socket", status.socket_path],
+      ["backends", backends.join(", ") || "none found"],
+      [
+        "sessions",
+        `${sessions.total} of ${config.max_concurrent_sessions}: ${sessions.attached} attached, ${sessions.detached} detached, ${sessions.active_turns} answering`,
+      ],
+      ["connections", String(status.connections)],
+    ],
+    columns,
+  );
+}
+
+export function sessionLines(sessions: Sessions, columns: number, nowMs: number): string[] {
+  const rows = sessions.map((session) => {
+    const activeMs = session.last_active_at_ms ?? session.mtime_ms;
+    return [
+      session.session_id,
+      session.backend,
+      stateOf(session),
+      activeMs === undefined ? "-" : `${duration(Math.max(0, nowMs - activeMs))} ago`,
+      session.cwd ?? "-",
+      session.title ?? session.preview ?? "",
+    ];
+  });
+  return table([["SESSION", "BACKEND", "STATE", "ACTIVE", "CWD", "TITLE"], ...rows], columns);
+}
+
+export function infoLines(info: Info, columns: number): string[] {
+  const { last_turn_usage: last, cumulative_usage: all } = info;
+  const rows: [string, string | undefined][] = [
+    ["session", info.session_id],
+    ["backend", info.backend],
+    ["native id", info.native_session_id === info.session_id ? undefined : info.native_session_id],
+    ["model", info.model],
+    ["cwd", info.cwd],
+    [
+      "state",
+      `${info.attached ? "attached" : "detached"}, agent ${info.subprocess_running ? "running" : "stopped"}`,
+    ],
+    ["turns", String(info.turns)],
+    [
+      "last turn",
+      info.last_turn_at_ms === undefined ? undefined : new Date(info.last_turn_at_ms).toISOString(),
+    ],
+    ["tokens", `${all.input_tokens ?? 0} in, ${all.output_tokens ?? 0} out`],
+    [
+      "last tokens",
+      info.turns === 0 ? undefined : `${last.input_tokens ?? 0} in, ${last.output_tokens ?? 0} out`,
+    ],
+    ["context", `${info.context_tokens} tokens`],
+    ["last seq", String(info.last_seq)],
+  ];
+  return table(
+    rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    columns,
+  );
+}
+
+/** `3s`, `12m`, `5h`, `3d`: one unit is enough to tell old from new. */
+export function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  const units: [number, string][] = [
+    [86_400, "d"],
+    [3_600, "h"],
+    [60, "m"],
+  ];
+  const [size, name] = units.find(([unit]) => seconds >= unit) ?? [1, "s"];
+  return `${Math.floor(seconds / size)}${name}`;
+}
+
+function stateOf(session: Sessions[number]): string {
+  if (session.last_seq === undefined && session.turn_active === undefined) return "on disk";
+  if (session.activity_state !== undefined) return session.activity_state;
+  if (session.turn_active) return "working";
+  return session.attached ? "attached" : "detached";
+}

@@ -1,0 +1,152 @@
+// A verb given as arguments: does it once and exits. The answer goes to stdout; `--json` prints frames instead.
+import { CodedError } from "../../base/coded-error.ts";
+import {
+  type Client,
+  connect,
+  dial,
+  findSocket,
+  type RequestFrame,
+  type SessionHandle,
+  type WireFrame,
+} from "../../client/index.ts";
+import { patiently, type ShellContext } from "./context.ts";
+import type { Parsed } from "./parse.ts";
+import { infoLines, sessionLines, statusLines } from "./reply.ts";
+import { runPrompt, streamTurn, watchSession } from "./stream.ts";
+import type { Frame, VerbArguments } from "./verbs.ts";
+
+type Request<T extends RequestFrame["type"]> = Extract<RequestFrame, { type: T }>;
+
+/** A verb's work: its exit code. `frame` is what the verb's row made of the words. */
+type Action = (client: Client, context: ShellContext, given: VerbArguments, frame: Frame) => Promise<number>;
+
+export async function runShell({ verb, given }: Parsed, context: ShellContext): Promise<number> {
+  const frame = verb.frame?.(given) ?? { type: "" };
+  if (verb.name === "raw") return exchange(context, frame);
+  const action = ACTIONS[verb.name];
+  if (action === undefined) throw new CodedError("internal", `${verb.name} has no shell action`);
+  const client = await connect({
+    ...context.daemon,
+    reconnect: false,
+    ...(LASTING.has(verb.name) && patiently(context)),
+  });
+  try {
+    return await action(client, context, given, frame);
+  } finally {
+    await client.close();
+  }
+}
+
+const LASTING = new Set(["run", "send", "send-json", "watch"]);
+
+const ACTIONS: Record<string, Action> = {
+  run: runPrompt,
+  watch: watchSession,
+
+  ping: async (client, context) => {
+    const startedMs = performance.now();
+    const pong = await client.request({ type: "blemeesd.ping" });
+    const tookMs = (performance.now() - startedMs).toFixed(1);
+    return show(context, pong, () => [`pong in ${tookMs} ms`]);
+  },
+
+  status: async (client, context) => {
+    const status = await client.status();
+    return show(context, status, () => statusLines(status, context.output.columns));
+  },
+
+  sessions: async (client, context, { flags }, frame) => {
+    const reply = await client.request(frame as Request<"blemeesd.list_sessions">);
+    return show(context, reply, () => {
+      if (flags["ids"]) return reply.sessions.map((session) => session.session_id);
+      if (reply.sessions.length > 0) return sessionLines(reply.sessions, context.output.columns, Date.now());
+      context.output.note("no sessions");
+      return [];
+    });
+  },
+
+  "session-info": async (client, context, { words }) => {
+    const info = await client.sessionInfo(words[0] ?? "");
+    return show(context, info, () => infoLines(info, context.output.columns));
+  },
+
+  open: openSession,
+  resume: openSession,
+
+  close: async (client, context, { words, flags }) => {
+    const session = await claim(client, words[0] ?? "", flags["take"] === true);
+    await session.close({ delete: flags["delete"] === true });
+    return show(context, { type: "blemeesd.closed", session_id: session.session_id }, () => ["closed"]);
+  },
+
+  interrupt: async (client, context, { words, flags }) => {
+    const session = await claim(client, words[0] ?? "", flags["take"] === true);
+    const reply = await session.interrupt();
+    return show(context, reply, () => [reply.was_idle ? "nothing was running" : "interrupted"]);
+  },
+
+  send: sendMessage,
+  "send-json": sendMessage,
+};
+
+async function openSession(
+  client: Client,
+  context: ShellContext,
+  _given: VerbArguments,
+  frame: Frame,
+): Promise<number> {
+  const opened = await client.request(frame as unknown as Request<"blemeesd.open">);
+  return show(context, opened, () => [opened.session_id]);
+}
+
+async function sendMessage(
+  client: Client,
+  context: ShellContext,
+  given: VerbArguments,
+  frame: Frame,
+): Promise<number> {
+  const session = await claim(client, given.words[0] ?? "", given.flags["take"] === true);
+  return streamTurn(session, frame["message"] as { role: "user"; content: string }, context);
+}
+
+/** Only its owner may drive a session, so it is resumed here; not away from somebody who drives it now. */
+async function claim(client: Client, session_id: string, isTaking: boolean): Promise<SessionHandle> {
+  const { backend, attached, last_seq } = await client.sessionInfo(session_id);
+  if (attached && !isTaking) {
+    const text = `another client drives session ${session_id}; add --take to take it over, or use watch`;
+    throw new CodedError("session_busy", text);
+  }
+  return client.open({ session_id, backend, resume: true, last_seen_seq: last_seq });
+}
+
+/** Sends a frame as it is and prints what comes back, up to the answer: the frame with its id, else the first. */
+async function exchange(context: ShellContext, frame: Frame): Promise<number> {
+  const { socket, client } = context.daemon;
+  const replies: WireFrame[] = [];
+  let isAnswered: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    isAnswered = resolve;
+  });
+  const connection = await dial(
+    { path: findSocket(socket), client },
+    {
+      frame: (reply) => {
+        if (reply.type === "blemeesd.hello_ack") return;
+        replies.push(reply);
+        if (frame["id"] === undefined || reply.id === frame["id"]) isAnswered();
+      },
+      closed: () => isAnswered(), // the daemon may hang up on a frame; its error is printed all the same
+    },
+  );
+  await connection.write(frame);
+  await answered;
+  await connection.close();
+  for (const reply of replies) await context.output.json(reply);
+  return replies.some((reply) => reply.type === "blemeesd.error") ? 1 : 0;
+}
+
+async function show(context: ShellContext, frame: object, lines: () => string[]): Promise<number> {
+  if (context.isJson) await context.output.json(frame);
+  else for (const line of lines()) await context.output.line(line);
+  return 0;
+}

@@ -1,0 +1,84 @@
+// The prompt on a terminal: line editing, history, completion; frames are printed above the line being typed.
+import { readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { clearLine, createInterface, cursorTo, type Interface } from "node:readline";
+import { complete } from "./complete.ts";
+import type { Repl } from "./repl.ts";
+
+const PROMPT = "blemeesctl> ";
+const HISTORY_SIZE = 1000;
+
+export interface Terminal {
+  input: NodeJS.ReadStream;
+  output: NodeJS.WriteStream;
+}
+
+/** Prints above the prompt, whether there is one yet or not. */
+export class PromptLine {
+  readonly #output: NodeJS.WriteStream;
+  #interface: Interface | undefined;
+
+  constructor(output: NodeJS.WriteStream) {
+    this.#output = output;
+  }
+
+  attach(lines: Interface | undefined): void {
+    this.#interface = lines;
+  }
+
+  print(text: string): void {
+    if (this.#interface === undefined) {
+      this.#output.write(`${text}\n`);
+      return;
+    }
+    cursorTo(this.#output, 0);
+    clearLine(this.#output, 0);
+    this.#output.write(`${text}\n`);
+    this.#interface.prompt(true);
+  }
+}
+
+export async function talkOn(terminal: Terminal, line: PromptLine, repl: Repl): Promise<void> {
+  const file = join(homedir(), ".blemees_history");
+  const lines = createInterface({
+    ...terminal,
+    prompt: PROMPT,
+    history: readHistory(file),
+    historySize: HISTORY_SIZE,
+    removeHistoryDuplicates: true,
+    completer: (typed: string) => complete(typed, repl.sessions),
+  });
+  let history: string[] = [];
+  lines.on("history", (all: string[]) => {
+    history = all;
+  });
+  line.attach(lines);
+  lines.prompt();
+  for await (const typed of lines) {
+    await repl.execute(typed);
+    if (repl.isOver) break;
+    lines.prompt();
+  }
+  line.attach(undefined);
+  lines.close();
+  if (history.length > 0) writeHistory(file, history);
+}
+
+/** Newest first, as readline wants it; the file has the newest last. */
+function readHistory(file: string): string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n").filter(Boolean).reverse().slice(0, HISTORY_SIZE);
+  } catch {
+    return []; // the first time there is none
+  }
+}
+
+/** Prompts are in there, so it is for its owner only. */
+function writeHistory(file: string, history: readonly string[]): void {
+  try {
+    writeFileSync(file, `${[...history].reverse().join("\n")}\n`, { mode: 0o600 });
+  } catch {
+    // a home that cannot be written to is no reason to fail at the end
+  }
+}

@@ -1,0 +1,96 @@
+// Where a program writes: stdout is the answer, stderr is talk. All text that came from elsewhere passes the
+// sanitiser here and nowhere else. Plain when the stream is no terminal or NO_COLOR is set.
+import { styleText } from "node:util";
+import { sanitize, sanitizeJson, sanitizeLine } from "../base/sanitize.ts";
+
+type Style = Parameters<typeof styleText>[0];
+
+/** The part of a stream that we use; tests give an array-backed one. */
+export interface Sink {
+  isTTY?: boolean | undefined;
+  columns?: number | undefined;
+  write(text: string): boolean;
+  once(event: "drain", listener: () => void): unknown;
+}
+
+export interface OutputOptions {
+  stdout: Sink;
+  stderr: Sink;
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Leaves the talk out; errors are still told. */
+  isQuiet?: boolean;
+}
+
+export class Output {
+  readonly #options: OutputOptions;
+
+  constructor(options: OutputOptions) {
+    this.#options = options;
+  }
+
+  get isTerminal(): boolean {
+    return this.#options.stdout.isTTY === true;
+  }
+
+  /** How wide a table may be; not limited when nobody looks at it on a screen. */
+  get columns(): number {
+    return this.isTerminal ? (this.#options.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Text that others wrote, as it streams in. Waits while the reader of our stdout is slow. */
+  async text(text: string): Promise<void> {
+    const { stdout } = this.#options;
+    if (stdout.write(sanitize(text))) return;
+    await new Promise<void>((resolve) => stdout.once("drain", resolve));
+  }
+
+  line(text: string): Promise<void> {
+    return this.text(`${text}\n`);
+  }
+
+  /** One frame as one line of JSON. */
+  json(value: unknown): Promise<void> {
+    return this.line(sanitizeJson(JSON.stringify(value)));
+  }
+
+  /** Talk: what is going on. */
+  note(text: string): void {
+    if (!this.#options.isQuiet) this.#talk(text, "dim");
+  }
+
+  error(text: string): void {
+    this.#talk(text, "red");
+  }
+
+  style(style: Style, text: string): string {
+    return this.#styled(this.#options.stdout, style, text);
+  }
+
+  #talk(text: string, style: Style): void {
+    const { stderr } = this.#options;
+    stderr.write(`${this.#styled(stderr, style, sanitize(text))}\n`);
+  }
+
+  #styled(sink: Sink, style: Style, text: string): string {
+    const env = this.#options.env ?? process.env;
+    if (sink.isTTY !== true || env["NO_COLOR"] || env["TERM"] === "dumb") return text;
+    return styleText(style, text, { validateStream: false });
+  }
+}
+
+/** Aligned columns; the last one is cut to what is left of `columns`. */
+export function table(rows: readonly (readonly string[])[], columns: number): string[] {
+  const clean = rows.map((row) => row.map((cell) => sanitizeLine(cell)));
+  const widths: number[] = [];
+  for (const row of clean) {
+    row.forEach((cell, at) => {
+      widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    });
+  }
+  return clean.map((row) => {
+    const line = row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join("  ");
+    return (line.length > columns ? `${line.slice(0, columns - 1)}…` : line).trimEnd();
+  });
+}

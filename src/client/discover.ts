@@ -1,0 +1,39 @@
+// Finds the daemon's socket, and turns a failed connect into a sentence that says what to do about it.
+import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+import { checkSocketDirectory, checkSocketPath, resolveSocketPath } from "../base/socket-path.ts";
+
+const START_IT = "start one with `blemeesd` (or `npm start` in a checkout)";
+
+/** The path to connect to: the given one, or where the daemon puts its socket by default. Throws if unsafe. */
+export function findSocket(given: string | undefined): string {
+  const path = given ?? resolveSocketPath();
+  checkSocketPath(path);
+  try {
+    checkSocketDirectory(path);
+  } catch (error) {
+    throw errnoOf(error) === "socket_directory_missing" ? noDaemon(path, "no socket there", error) : error;
+  }
+  return path;
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: "no socket there",
+  ECONNREFUSED: "nobody listens on that socket; it was left behind",
+};
+
+export function explainConnectError(path: string, error: unknown): CodedError {
+  const errno = errnoOf(error) ?? "";
+  const reason = REASONS[errno];
+  if (reason !== undefined) return noDaemon(path, reason, error);
+  if (errno === "EACCES" || errno === "EPERM") {
+    return new CodedError("not_allowed", `${path} belongs to another user; set BLEMEESD_SOCKET to yours`, {
+      cause: error,
+    });
+  }
+  return new CodedError("connect_failed", `cannot connect to ${path}: ${messageOf(error)}`, { cause: error });
+}
+
+function noDaemon(path: string, reason: string, cause: unknown): CodedError {
+  const text = `no daemon at ${path} (${reason}); ${START_IT}, or set BLEMEESD_SOCKET to where yours listens`;
+  return new CodedError("no_daemon", text, { cause });
+}

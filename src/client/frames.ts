@@ -1,0 +1,77 @@
+// The types of the frames that a client meets, taken from the schemas. Types only: the client must not load
+// zod, because programs that start for one answer pay for it.
+import type * as z from "zod";
+import type { ContentBlock, UserMessage } from "../protocol/content.ts";
+import type { AgentEvent, ResultEvent } from "../protocol/events.ts";
+import type { Inbound, InboundType, OUTBOUND, PROTOCOL } from "../protocol/wire/blemees2.ts";
+
+export type OutboundType = keyof typeof OUTBOUND;
+/** A `blemeesd.*` frame of the daemon, by its type. */
+export type DaemonFrame<T extends OutboundType> = z.infer<(typeof OUTBOUND)[T]>;
+export type HelloAck = DaemonFrame<"blemeesd.hello_ack">;
+export type ErrorFrame = DaemonFrame<"blemeesd.error">;
+
+/** What every frame of a session's stream carries. `seq` is absent when the daemon could not store the frame. */
+export interface Envelope {
+  session_id: string;
+  seq?: number | undefined;
+  persisted?: false | undefined;
+}
+export type AgentFrame = AgentEvent & Envelope;
+export type ResultFrame = ResultEvent & Envelope;
+
+/** Made by the client after a reconnect: the daemon never got the last message; send it again. */
+export interface MessageLost {
+  type: "client.message_lost";
+  session_id: string;
+  message: string;
+}
+
+/** Everything that `events()` can yield. */
+export type SessionFrame =
+  | AgentFrame
+  | DaemonFrame<
+      | "blemeesd.stderr"
+      | "blemeesd.error"
+      | "blemeesd.replay_gap"
+      | "blemeesd.catching_up"
+      | "blemeesd.session_taken"
+      | "blemeesd.session_closed"
+    >
+  | MessageLost;
+
+/** A frame as it comes off the wire, before anybody has looked at its type. */
+export interface WireFrame {
+  type: string;
+  id?: unknown;
+  session_id?: unknown;
+  [key: string]: unknown;
+}
+
+/** Which frame answers which. An interrupt is answered without an id, so it is matched by its session. */
+export interface Replies {
+  "blemeesd.open": "blemeesd.opened";
+  "blemeesd.close": "blemeesd.closed";
+  "blemeesd.interrupt": "blemeesd.interrupted";
+  "blemeesd.list_sessions": "blemeesd.sessions";
+  "blemeesd.ping": "blemeesd.pong";
+  "blemeesd.status": "blemeesd.status_reply";
+  "blemeesd.watch": "blemeesd.watching";
+  "blemeesd.unwatch": "blemeesd.unwatched";
+  "blemeesd.session_info": "blemeesd.session_info_reply";
+}
+export type RequestType = keyof Replies;
+export type Reply<T extends RequestType> = DaemonFrame<Replies[T]>;
+export type RequestFrame = { [T in RequestType]: Inbound<T> }[RequestType];
+export type ClientFrame = { [T in InboundType]: Inbound<T> }[InboundType];
+
+/** What `send` takes: a text, content blocks, or a whole message. */
+export type UserInput = string | ContentBlock[] | UserMessage;
+
+/** The schema's constant, repeated without its module; the type holds the two together. */
+export const PROTOCOL_NAME: typeof PROTOCOL = "blemees/2";
+
+export function toMessage(input: UserInput): UserMessage {
+  if (typeof input === "string" || Array.isArray(input)) return { role: "user", content: input };
+  return input;
+}

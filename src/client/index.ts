@@ -1,0 +1,24 @@
+// The library `blemees/client`: connect to the daemon, open sessions, run turns, watch, resume.
+export { CodedError } from "../base/coded-error.ts";
+export { resolveSocketPath } from "../base/socket-path.ts";
+export type { Backoff } from "./backoff.ts";
+export { type Client, type ConnectOptions, connect } from "./client.ts";
+export { type Connection, type ConnectionHandlers, dial } from "./connection.ts";
+export { findSocket } from "./discover.ts";
+export type {
+  AgentFrame,
+  ClientFrame,
+  DaemonFrame,
+  HelloAck,
+  MessageLost,
+  Reply,
+  RequestFrame,
+  ResultFrame,
+  SessionFrame,
+  UserInput,
+  WireFrame,
+} from "./frames.ts";
+export type { OpenOptions } from "./port.ts";
+export type { SessionHandle, WatchHandle } from "./session.ts";
+export type { StreamEnd } from "./stream.ts";
+export type { Turn } from "./turn.ts";

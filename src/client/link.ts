@@ -1,0 +1,162 @@
+// A connection that heals: when the socket drops it dials again, with growing pauses, and lets its owner
+// restore what it had before anybody else may write. It ends for good by close(), by an abort, when the
+// daemon refuses us, or when the attempts are used up.
+import { CodedError, messageOf } from "../base/coded-error.ts";
+import { type Backoff, delayMs, wait } from "./backoff.ts";
+import { type Connection, dial } from "./connection.ts";
+import type { HelloAck, WireFrame } from "./frames.ts";
+
+export interface LinkOptions {
+  path: string;
+  client: string;
+  reconnect: Backoff | false;
+  signal?: AbortSignal | undefined;
+  onReconnecting?: ((attempt: { attempt: number; delayMs: number; cause: CodedError }) => void) | undefined;
+  onReconnected?: ((hello: HelloAck) => void) | undefined;
+}
+
+export interface LinkHandlers {
+  frame(frame: WireFrame): void;
+  /** The socket dropped; it may come back. */
+  dropped(cause: CodedError): void;
+  /** A new socket is up: attach again by `write`. A rejection with `connection_lost` starts over. */
+  restore(write: (frame: object) => Promise<void>): Promise<void>;
+  /** It is over; nothing follows. */
+  ended(cause: CodedError): void;
+}
+
+/** Another attempt would meet the same answer. */
+const HOPELESS = new Set(["protocol_mismatch", "bad_frame", "aborted", "connection_closed", "not_allowed"]);
+
+export class Link {
+  readonly #options: LinkOptions;
+  readonly #handlers: LinkHandlers;
+  readonly #stop = new AbortController();
+  #connection: Connection | undefined;
+  #hello: HelloAck | undefined;
+  #isUp = false;
+  #isPaused = false;
+  #ended: CodedError | undefined;
+  #waiters: { resolve(): void; reject(error: CodedError): void }[] = [];
+
+  constructor(options: LinkOptions, handlers: LinkHandlers) {
+    this.#options = options;
+    this.#handlers = handlers;
+    options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get hello(): HelloAck {
+    if (this.#hello === undefined) throw new CodedError("not_connected", "never connected");
+    return this.#hello;
+  }
+
+  /** The first connect is not repeated: a daemon that is not there is news for the caller. */
+  async open(): Promise<void> {
+    if (this.#options.signal?.aborted) this.#onAbort();
+    try {
+      await this.#dial();
+    } catch (error) {
+      this.#end(asCoded(error));
+      throw error;
+    }
+    this.#isUp = this.#connection !== undefined;
+  }
+
+  /** Waits for the connection to be up, then writes. `before` runs in the same tick as the write. */
+  async write(frame: object, before?: () => void): Promise<void> {
+    while (!this.#isUp) await this.#untilUp();
+    before?.();
+    await this.#connection?.write(frame);
+  }
+
+  setPaused(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    if (isPaused) this.#connection?.pause();
+    else this.#connection?.resume();
+  }
+
+  async close(): Promise<void> {
+    const connection = this.#connection;
+    this.#end(new CodedError("connection_closed", "the client was closed"));
+    await connection?.close();
+  }
+
+  async #dial(): Promise<void> {
+    const { path, client } = this.#options;
+    this.#isPaused = false;
+    const connection = await dial(
+      { path, client, signal: this.#stop.signal },
+      { frame: this.#handlers.frame, closed: (cause) => void this.#dropped(cause) },
+    );
+    this.#connection = connection;
+    this.#hello = connection.hello;
+  }
+
+  async #dropped(cause: CodedError): Promise<void> {
+    const wasUp = this.#isUp;
+    this.#isUp = false;
+    this.#connection = undefined;
+    if (this.#ended !== undefined) return;
+    this.#handlers.dropped(cause);
+    // During a restore the loop below is running already and meets the drop by itself.
+    if (wasUp) await this.#reconnect(cause);
+  }
+
+  async #reconnect(first: CodedError): Promise<void> {
+    let cause = first;
+    for (let attempt = 1; this.#ended === undefined; attempt += 1) {
+      const { reconnect } = this.#options;
+      if (reconnect === false || HOPELESS.has(cause.code) || attempt > (reconnect.attempts ?? Infinity)) {
+        this.#end(cause);
+        return;
+      }
+      try {
+        const pauseMs = delayMs(reconnect, attempt);
+        this.#options.onReconnecting?.({ attempt, delayMs: pauseMs, cause });
+        await wait(pauseMs, this.#stop.signal);
+        await this.#dial();
+        await this.#handlers.restore(async (frame) => this.#connection?.write(frame));
+        if (this.#connection === undefined) throw cause;
+        this.#up();
+        return;
+      } catch (error) {
+        cause =
+          error instanceof CodedError
+            ? error
+            : new CodedError("internal", messageOf(error), { cause: error });
+      }
+    }
+  }
+
+  #up(): void {
+    this.#isUp = true;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const waiter of waiters) waiter.resolve();
+    this.#options.onReconnected?.(this.hello);
+  }
+
+  #untilUp(): Promise<void> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
+  }
+
+  readonly #onAbort = (): void => this.#end(new CodedError("aborted", "aborted by the caller"));
+
+  #end(cause: CodedError): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = cause;
+    this.#isUp = false;
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    void this.#connection?.close(cause); // ends by itself; close() above waits for it
+    this.#stop.abort(cause);
+    for (const waiter of this.#waiters) waiter.reject(cause);
+    this.#waiters = [];
+    this.#handlers.ended(cause);
+  }
+}
+
+function asCoded(error: unknown): CodedError {
+  return error instanceof CodedError ? error : new CodedError("internal", messageOf(error), { cause: error });
+}

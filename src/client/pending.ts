@@ -1,0 +1,105 @@
+// Requests that wait for their reply. Whatever happens to the connection, each of them settles.
+import { CodedError } from "../base/coded-error.ts";
+import type { ErrorFrame, RequestFrame, RequestType, WireFrame } from "./frames.ts";
+
+interface Entry {
+  frame: RequestFrame;
+  resolve(frame: WireFrame): void;
+  reject(error: CodedError): void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Asking these twice does no harm, so a reconnect asks again instead of failing them. */
+const REPEATABLE: ReadonlySet<RequestType> = new Set([
+  "blemeesd.list_sessions",
+  "blemeesd.ping",
+  "blemeesd.status",
+  "blemeesd.session_info",
+  "blemeesd.close",
+  "blemeesd.unwatch",
+]);
+
+export class Pending {
+  readonly #entries = new Map<string, Entry[]>();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  add(frame: RequestFrame, timeoutMs: number | undefined): Promise<WireFrame> {
+    return new Promise((resolve, reject) => {
+      const entry: Entry = { frame, resolve, reject, timer: undefined };
+      if (timeoutMs !== undefined) {
+        const late = (): void => {
+          this.#remove(entry);
+          reject(new CodedError("timeout", `no answer to ${frame.type} in ${timeoutMs} ms`));
+        };
+        entry.timer = setTimeout(late, timeoutMs);
+      }
+      const key = keyOf(frame);
+      this.#entries.set(key, [...(this.#entries.get(key) ?? []), entry]);
+      this.#onChange();
+    });
+  }
+
+  /** True when the frame was the answer to a request. */
+  settle(frame: WireFrame): boolean {
+    const key = frame.type === "blemeesd.interrupted" ? interruptKey(frame.session_id) : frame.id;
+    const entry = typeof key === "string" ? this.#entries.get(key)?.[0] : undefined;
+    if (entry === undefined) return false;
+    this.#remove(entry);
+    if (frame.type === "blemeesd.error") entry.reject(toError(frame as unknown as ErrorFrame));
+    else entry.resolve(frame);
+    return true;
+  }
+
+  /** The connection dropped but may come back: fails what must not be asked twice. */
+  failUnrepeatable(error: CodedError): void {
+    this.#fail(error, (frame) => !REPEATABLE.has(frame.type));
+  }
+
+  failAll(error: CodedError): void {
+    this.#fail(error, () => true);
+  }
+
+  /** What is still waited for, oldest first: to be sent again. */
+  frames(): RequestFrame[] {
+    return [...this.#entries.values()].flat().map((entry) => entry.frame);
+  }
+
+  #fail(error: CodedError, which: (frame: RequestFrame) => boolean): void {
+    for (const entry of [...this.#entries.values()].flat()) {
+      if (!which(entry.frame)) continue;
+      this.#remove(entry);
+      entry.reject(error);
+    }
+  }
+
+  #remove(entry: Entry): void {
+    clearTimeout(entry.timer);
+    const key = keyOf(entry.frame);
+    const rest = (this.#entries.get(key) ?? []).filter((other) => other !== entry);
+    if (rest.length > 0) this.#entries.set(key, rest);
+    else this.#entries.delete(key);
+    this.#onChange();
+  }
+}
+
+export function toError(frame: Pick<ErrorFrame, "code" | "message" | "session_id">): CodedError {
+  const data = frame.session_id === undefined ? {} : { data: { session_id: frame.session_id } };
+  return new CodedError(frame.code, frame.message, data);
+}
+
+function keyOf(frame: RequestFrame): string {
+  return frame.type === "blemeesd.interrupt" ? interruptKey(frame.session_id) : (frame.id ?? "");
+}
+
+/** A blank cannot be part of an id that we make. */
+function interruptKey(session_id: unknown): string {
+  return `interrupt ${String(session_id)}`;
+}

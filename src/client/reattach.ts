@@ -1,0 +1,46 @@
+// After a reconnect: attaches every stream again from the last seq it has, and finds out whether a message
+// that was on its way when the socket dropped has ever arrived.
+import { CodedError } from "../base/coded-error.ts";
+import type { Reply, RequestFrame } from "./frames.ts";
+import type { Attachment } from "./port.ts";
+import type { SessionStream } from "./stream.ts";
+
+type Ask = <F extends RequestFrame>(frame: F) => Promise<Reply<F["type"]>>;
+
+/** Rejects only when the connection dropped again; a session that the daemon refuses ends its own stream. */
+export async function reattach(
+  attachments: readonly Attachment[],
+  ask: Ask,
+  onRefused: (stream: SessionStream) => void,
+): Promise<void> {
+  await Promise.all(
+    attachments.map(async ({ stream, again }) => {
+      const floor = stream.turnFloor;
+      try {
+        const reply = await ask(again(stream.cursor));
+        if (floor !== undefined && reply.last_seq <= floor) await checkTurn(stream, ask);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        onRefused(stream);
+        stream.end({ code: error.code, message: `cannot resume: ${error.message}`, isFailure: true });
+      }
+    }),
+  );
+}
+
+/** No frame has followed our message. If no turn runs either, the message was lost with the socket. */
+async function checkTurn(stream: SessionStream, ask: Ask): Promise<void> {
+  const { session_id } = stream;
+  const { sessions } = await ask({ type: "blemeesd.list_sessions", live: true });
+  const row = sessions.find((session) => session.session_id === session_id);
+  if (row?.turn_active !== false || stream.turnFloor === undefined) return;
+  const message = "the connection dropped before the daemon had the message; send it again";
+  stream.push({ type: "client.message_lost", session_id, message });
+}
+
+/** Codes that speak of the connection, not of the session. */
+const CONNECTION_CODES = new Set(["connection_lost", "connection_closed", "aborted", "bad_frame"]);
+
+function isRefusal(error: unknown): error is CodedError {
+  return error instanceof CodedError && !CONNECTION_CODES.has(error.code);
+}

@@ -1,0 +1,148 @@
+// What a program holds of one session: a handle to drive it, or one to watch it. Both are thin; their frames
+// come from a stream that survives reconnects.
+import { randomUUID } from "node:crypto";
+import { CodedError } from "../base/coded-error.ts";
+import { type DaemonFrame, type Reply, type SessionFrame, toMessage, type UserInput } from "./frames.ts";
+import type { OpenOptions, Port } from "./port.ts";
+import type { SessionStream, StreamEnd } from "./stream.ts";
+import { Turn } from "./turn.ts";
+
+export class SessionHandle {
+  readonly session_id: string;
+  readonly backend: string;
+  /** The daemon's answer to the open: pid, last seq, the agent's own id. */
+  readonly opened: Reply<"blemeesd.open">;
+  readonly #port: Port;
+  readonly #stream: SessionStream;
+
+  /** Made by `client.open`. */
+  constructor(port: Port, stream: SessionStream, opened: Reply<"blemeesd.open">) {
+    this.session_id = opened.session_id;
+    this.backend = opened.backend;
+    this.opened = opened;
+    this.#port = port;
+    this.#stream = stream;
+  }
+
+  static async open(port: Port, order: OpenOptions): Promise<SessionHandle> {
+    const { backend, options = {}, session_id = randomUUID(), resume, last_seen_seq } = order;
+    const base = { type: "blemeesd.open", session_id, backend, options: { [backend]: options } } as const;
+    const first = { ...base, ...(resume === undefined ? {} : { resume }), ...seen(last_seen_seq) };
+    const { stream, reply } = await port.attach<"blemeesd.open">({
+      session_id,
+      cursor: last_seen_seq ?? 0,
+      first,
+      again: (seq) => ({ ...base, resume: true, last_seen_seq: seq }),
+    });
+    return new SessionHandle(port, stream, reply);
+  }
+
+  /** Why no more events come; undefined while the session is ours. */
+  get ended(): StreamEnd | undefined {
+    return this.#stream.ended;
+  }
+
+  /** The last seq seen: keep it to resume later, from another process. */
+  get last_seen_seq(): number {
+    return this.#stream.cursor;
+  }
+
+  /** Starts a turn; resolves when it is written. Whether the daemon takes it is told by the events. */
+  send(input: UserInput): Promise<void> {
+    return this.#send(input, () => this.#stream.beginTurn());
+  }
+
+  /** Starts a turn and reads it: iterate it for its events, or `await turn.result()`. */
+  turn(input: UserInput): Turn {
+    let floor = 0;
+    const sent = this.#send(input, () => {
+      floor = this.#stream.beginTurn();
+    });
+    return new Turn(this.#stream, sent, () => floor);
+  }
+
+  /** The session's frames from here on; one reader at a time. Leaving the loop loses nothing. */
+  events(): AsyncIterableIterator<SessionFrame> {
+    return iterate(this.#stream);
+  }
+
+  /** Ends the running turn; its `agent.result` says `interrupted`. */
+  async interrupt(): Promise<DaemonFrame<"blemeesd.interrupted">> {
+    return this.#port.request({ type: "blemeesd.interrupt", session_id: this.session_id });
+  }
+
+  /** Ends the session; `delete` also removes what the daemon recorded. Unread events are dropped. */
+  async close(how: { delete?: boolean } = {}): Promise<void> {
+    if (this.#stream.ended !== undefined) return;
+    this.#stream.discard();
+    await this.#port.request({ type: "blemeesd.close", session_id: this.session_id, ...how });
+    this.#port.forget(this.session_id);
+    this.#stream.end({ code: "session_closed", message: "closed by this client", isFailure: false });
+  }
+
+  async #send(input: UserInput, before: () => void): Promise<void> {
+    const { ended } = this.#stream;
+    if (ended !== undefined) throw new CodedError(ended.code, ended.message);
+    const frame = { type: "agent.user", session_id: this.session_id, message: toMessage(input) };
+    await this.#port.write(frame, before);
+  }
+}
+
+export class WatchHandle {
+  readonly session_id: string;
+  /** The session's last seq when the watch began. */
+  readonly last_seq: number;
+  readonly #port: Port;
+  readonly #stream: SessionStream;
+
+  /** Made by `client.watch`. */
+  constructor(port: Port, stream: SessionStream, watching: Reply<"blemeesd.watch">) {
+    this.session_id = watching.session_id;
+    this.last_seq = watching.last_seq;
+    this.#port = port;
+    this.#stream = stream;
+  }
+
+  static async open(port: Port, session_id: string, last_seen_seq: number | undefined): Promise<WatchHandle> {
+    const base = { type: "blemeesd.watch", session_id } as const;
+    const first = { ...base, ...seen(last_seen_seq) };
+    const { stream, reply } = await port.attach<"blemeesd.watch">({
+      session_id,
+      cursor: last_seen_seq,
+      first,
+      again: (seq) => ({ ...base, last_seen_seq: seq }),
+    });
+    return new WatchHandle(port, stream, reply);
+  }
+
+  get ended(): StreamEnd | undefined {
+    return this.#stream.ended;
+  }
+
+  get last_seen_seq(): number {
+    return this.#stream.cursor;
+  }
+
+  /** The session's frames from here on; ends when the session is closed. */
+  events(): AsyncIterableIterator<SessionFrame> {
+    return iterate(this.#stream);
+  }
+
+  /** Stops watching. Unread events are dropped. */
+  async close(): Promise<void> {
+    if (this.#stream.ended !== undefined) return;
+    this.#stream.discard();
+    await this.#port.request({ type: "blemeesd.unwatch", session_id: this.session_id });
+    this.#port.forget(this.session_id);
+    this.#stream.end({ code: "unwatched", message: "no longer watched", isFailure: false });
+  }
+}
+
+function iterate(stream: SessionStream): AsyncIterableIterator<SessionFrame> {
+  const iterator = { next: () => stream.next(), [Symbol.asyncIterator]: () => iterator };
+  return iterator;
+}
+
+function seen(last_seen_seq: number | undefined): { last_seen_seq?: number } {
+  return last_seen_seq === undefined ? {} : { last_seen_seq };
+}

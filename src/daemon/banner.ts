@@ -1,0 +1,34 @@
+// What a person at a terminal sees when the daemon starts: where it is, which agents it found, what to try.
+import type { Config } from "./config.ts";
+
+export function bannerText(config: Config, version: string, backends: Record<string, string>): string {
+  const agents = Object.entries(backends).map(([name, found]) => `${name} ${found}`);
+  const isDemo = Object.keys(backends).join() === "demo";
+  const backend = Object.keys(backends)[0] ?? "demo";
+  const run = `npx blemeesctl --socket ${config.socket_path}`;
+  return [
+    `blemeesd ${version} is listening on ${config.socket_path}`,
+    `  history   ${historyText(config)}`,
+    `  agents    ${agents.join(", ")}`,
+    ...(isDemo
+      ? [
+          "            No real agent was found: the built-in demo answers. Install Claude Code",
+          "            (npm install -g @anthropic-ai/claude-code) or set --claude, then start again.",
+        ]
+      : []),
+    "",
+    "Try, in another terminal:",
+    `  ${run} run --backend ${backend} "hello"`,
+    ...(isDemo ? [`  ${run} run --backend demo "use a tool"`] : []),
+    `  ${run} sessions`,
+    "",
+    "Ctrl-C stops it; running turns may finish first.",
+    "",
+  ].join("\n");
+}
+
+function historyText(config: Config): string {
+  if (config.event_log_dir !== undefined) return `JSONL files in ${config.event_log_dir}`;
+  if (config.store === "memory") return "in memory only (store = memory)";
+  return `kept in ${config.state_dir}`;
+}

@@ -1,0 +1,144 @@
+// Every setting of the daemon, in one table: key, flag, environment variable, check, default. `--help`, the
+// documentation and the loader are made from it.
+import * as z from "zod";
+import { LOG_LEVELS } from "../base/log.ts";
+
+export interface ConfigKey {
+  /** Without the leading dashes; absent when there is no flag. */
+  flag?: string;
+  env: string;
+  check: z.ZodType;
+  /** Shown where the default is worked out at run time. */
+  defaultText?: string;
+  meaning: string;
+}
+
+const path = z.string().min(1);
+const count = z.coerce.number().int().min(1);
+const countOrOff = z.coerce.number().int().min(0);
+const seconds = z.coerce.number().min(0);
+
+export const CONFIG_KEYS = {
+  socket_path: {
+    flag: "socket",
+    env: "BLEMEESD_SOCKET",
+    check: path.optional(),
+    defaultText: "$XDG_RUNTIME_DIR/blemeesd.sock",
+    meaning: "The Unix socket.",
+  },
+  claude_bin: {
+    flag: "claude",
+    env: "BLEMEESD_CLAUDE",
+    check: path.default("claude"),
+    defaultText: "claude on PATH",
+    meaning: "The Claude Code program.",
+  },
+  log_level: {
+    flag: "log-level",
+    env: "BLEMEESD_LOG_LEVEL",
+    check: z.enum(LOG_LEVELS).optional(),
+    defaultText: "info (warn on a terminal)",
+    meaning: `One of ${LOG_LEVELS.join(", ")}.`,
+  },
+  log_file: {
+    flag: "log-file",
+    env: "BLEMEESD_LOG_FILE",
+    check: path.optional(),
+    defaultText: "stderr",
+    meaning: "Where the log goes.",
+  },
+  store: {
+    flag: "store",
+    env: "BLEMEESD_STORE",
+    check: z.enum(["sqlite", "memory"]).default("sqlite"),
+    meaning: "`sqlite` keeps every event; `memory` keeps only the ring buffer.",
+  },
+  state_dir: {
+    flag: "state-dir",
+    env: "BLEMEESD_STATE_DIR",
+    check: path.optional(),
+    defaultText: "$XDG_STATE_HOME/blemees",
+    meaning: "Where the database lives.",
+  },
+  event_log_dir: {
+    flag: "event-log-dir",
+    env: "BLEMEESD_EVENT_LOG_DIR",
+    check: path.optional(),
+    defaultText: "unset",
+    meaning: "Keep events as JSONL files in this directory instead of in SQLite.",
+  },
+  ring_buffer_size: {
+    env: "BLEMEESD_RING_BUFFER_SIZE",
+    check: count.default(1024),
+    meaning: "Frames of a session kept in memory.",
+  },
+  max_line_bytes: {
+    env: "BLEMEESD_MAX_LINE",
+    check: count.default(16_777_216),
+    meaning: "The longest frame a client or an agent may send.",
+  },
+  idle_timeout_s: {
+    env: "BLEMEESD_IDLE_TIMEOUT",
+    check: seconds.default(900),
+    meaning: "A session without owner is forgotten after this time; its history stays.",
+  },
+  shutdown_grace_s: {
+    env: "BLEMEESD_SHUTDOWN_GRACE",
+    check: seconds.default(30),
+    meaning: "How long running turns may finish when the daemon stops; 0 ends them at once.",
+  },
+  max_concurrent_sessions: {
+    env: "BLEMEESD_MAX_SESSIONS",
+    check: count.default(64),
+    meaning: "Live sessions at once.",
+  },
+  max_sessions_per_connection: {
+    env: "BLEMEESD_MAX_SESSIONS_PER_CONNECTION",
+    check: count.default(32),
+    meaning: "Sessions that one connection may own.",
+  },
+  max_connections: {
+    env: "BLEMEESD_MAX_CONNECTIONS",
+    check: count.default(4096),
+    meaning: "Client connections at once.",
+  },
+  slow_consumer_s: {
+    env: "BLEMEESD_SLOW_CONSUMER",
+    check: seconds.default(30),
+    meaning: "A client that reads nothing for this long is dropped.",
+  },
+  stderr_rate_lines: {
+    env: "BLEMEESD_STDERR_RATE_LINES",
+    check: count.default(50),
+    meaning: "Lines of an agent's stderr shown per window.",
+  },
+  stderr_rate_window_s: {
+    env: "BLEMEESD_STDERR_RATE_WINDOW",
+    check: seconds.default(10),
+    meaning: "That window.",
+  },
+  session_retention_days: {
+    env: "BLEMEESD_RETENTION_DAYS",
+    check: countOrOff.default(7),
+    meaning: "Stored events older than this are pruned at start and hourly; 0 keeps them.",
+  },
+  retention_rows_per_session: {
+    env: "BLEMEESD_RETENTION_ROWS",
+    check: countOrOff.default(1_000_000),
+    meaning: "Stored events kept per session; 0 is no limit.",
+  },
+  retention_bytes_per_session: {
+    env: "BLEMEESD_RETENTION_BYTES",
+    check: countOrOff.default(536_870_912),
+    meaning: "Stored bytes kept per session; 0 is no limit.",
+  },
+} as const satisfies Record<string, ConfigKey>;
+
+export type ConfigName = keyof typeof CONFIG_KEYS;
+export type ConfigValues = { [K in ConfigName]: z.infer<(typeof CONFIG_KEYS)[K]["check"]> };
+
+/** What a key is when nothing sets it, as text for people. */
+export function defaultText(name: ConfigName): string {
+  const key: ConfigKey = CONFIG_KEYS[name];
+  return key.defaultText ?? String(key.check.parse(undefined));
+}

@@ -1,0 +1,96 @@
+// Settings from flags, environment and file, in that order of strength (spec §8).
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { parse as parseToml } from "smol-toml";
+import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+import { nearest } from "../base/nearest.ts";
+import { resolveSocketPath } from "../base/socket-path.ts";
+import { CONFIG_KEYS, type ConfigKey, type ConfigName, type ConfigValues } from "./config-keys.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Config extends Omit<ConfigValues, "socket_path" | "state_dir"> {
+  socket_path: string;
+  state_dir: string;
+}
+
+export interface LoadedConfig {
+  config: Config;
+  /** Things worth telling that are no error, such as unknown keys in the file. */
+  warnings: string[];
+}
+
+export interface ConfigSources {
+  /** By key, from the command line. */
+  flags: Partial<Record<ConfigName, string>>;
+  env: Env;
+  /** `--config FILE`; the default file may be missing, this one not. */
+  file?: string;
+}
+
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const warnings: string[] = [];
+  const fromFile = readConfigFile(sources, warnings);
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(CONFIG_KEYS) as ConfigName[]) {
+    values[name] = pick(name, sources, fromFile);
+  }
+  const checked = values as ConfigValues;
+  const config: Config = {
+    ...checked,
+    socket_path: checked.socket_path ?? resolveSocketPath(sources.env),
+    state_dir: checked.state_dir ?? defaultStateDir(sources.env),
+  };
+  return { config, warnings };
+}
+
+function pick(name: ConfigName, sources: ConfigSources, file: Record<string, unknown>): unknown {
+  const key: ConfigKey = CONFIG_KEYS[name];
+  const candidates: [unknown, string][] = [
+    [sources.flags[name], `--${key.flag}`],
+    [sources.env[key.env] || undefined, key.env],
+    [file[name], `${name} in the config file`],
+  ];
+  const [value, where] = candidates.find(([candidate]) => candidate !== undefined) ?? [undefined, name];
+  const checked = key.check.safeParse(value);
+  if (checked.success) return checked.data;
+  throw new CodedError("invalid_message", `${where}: ${checked.error.issues[0]?.message ?? "not valid"}`);
+}
+
+function readConfigFile(sources: ConfigSources, warnings: string[]): Record<string, unknown> {
+  const path = sources.file ?? defaultConfigFile(sources.env);
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    if (sources.file === undefined && errnoOf(cause) === "ENOENT") return {};
+    throw new CodedError("invalid_message", `cannot read the config file ${path}: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+  let table: Record<string, unknown>;
+  try {
+    table = parseToml(text);
+  } catch (cause) {
+    throw new CodedError("invalid_message", `${path} is not valid TOML: ${messageOf(cause)}`, { cause });
+  }
+  for (const key of Object.keys(table)) {
+    if (Object.hasOwn(CONFIG_KEYS, key)) continue;
+    const guess = nearest(key, Object.keys(CONFIG_KEYS));
+    warnings.push(`${path}: unknown key "${key}"${guess === undefined ? "" : `; did you mean "${guess}"?`}`);
+  }
+  return table;
+}
+
+function defaultConfigFile(env: Env): string {
+  return join(env["XDG_CONFIG_HOME"] || join(home(env), ".config"), "blemeesd", "config.toml");
+}
+
+function defaultStateDir(env: Env): string {
+  return join(env["XDG_STATE_HOME"] || join(home(env), ".local", "state"), "blemees");
+}
+
+function home(env: Env): string {
+  return env["HOME"] || homedir();
+}

@@ -1,0 +1,126 @@
+// Wires the parts together: store, sessions, agents, socket. Nothing is decided here.
+import { join } from "node:path";
+import { createBackends } from "../backends/registry.ts";
+import type { Log } from "../base/log.ts";
+import { listenOnSocket } from "../servers/socket/index.ts";
+import type { DaemonFacts, Listening } from "../servers/types.ts";
+import { createPublisher, drain, recoverTurns, SessionHub } from "../sessions/index.ts";
+import { createMemoryStore, lateStore, openThreadStore, type Store } from "../store/index.ts";
+import type { Config } from "./config.ts";
+import { type Detection, detectBackends } from "./detect.ts";
+import { startHousekeeping } from "./housekeeping.ts";
+import { createIdentity } from "./orphans.ts";
+
+const OUTBOX_BYTES = 1024 * 1024;
+const HELLO_TIMEOUT_MS = 5_000;
+
+export interface Daemon {
+  detection: Detection;
+  /** Rejects when the store cannot be opened; the daemon is of no use then. */
+  ready: Promise<void>;
+  /** Lets turns finish within the grace time, then ends everything. */
+  close(): Promise<void>;
+}
+
+export interface DaemonParts {
+  config: Config;
+  version: string;
+  log: Log;
+  env: NodeJS.ProcessEnv;
+  storeWorker: URL;
+}
+
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
+  const { config, log, env } = parts;
+  const opening = openStore(parts);
+  opening.catch(() => undefined); // reported through `ready`
+  const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
+  const store = lateStore(opening, isDurable);
+  const publisher = createPublisher(store, log);
+  const backends = createBackends(config, env);
+  const recovered = recoverTurns(store, publisher, log);
+  const ready = recovered.then(() => undefined);
+  ready.catch(() => undefined); // main.ts looks at it
+  const identity = createIdentity(config.socket_path, `${process.pid}-${Date.now().toString(36)}`);
+  const hub = new SessionHub({
+    backends,
+    store,
+    publisher,
+    log,
+    ready,
+    limits: {
+      maxSessions: config.max_concurrent_sessions,
+      maxSessionsPerClient: config.max_sessions_per_connection,
+    },
+    ringSize: config.ring_buffer_size,
+    stderrRate: { lines: config.stderr_rate_lines, windowMs: config.stderr_rate_window_s * 1000 },
+    env: identity.env,
+  });
+  let detection: Detection | undefined;
+  const facts: DaemonFacts = {
+    daemon: `blemeesd/${parts.version}`,
+    pid: process.pid,
+    socket_path: config.socket_path,
+    startedAtMs: Date.now(),
+    backends: () => detection?.found() ?? {},
+    config: {
+      ring_buffer_size: config.ring_buffer_size,
+      event_log_enabled: isDurable,
+      idle_timeout_s: config.idle_timeout_s,
+      shutdown_grace_s: config.shutdown_grace_s,
+      max_concurrent_sessions: config.max_concurrent_sessions,
+      max_line_bytes: config.max_line_bytes,
+    },
+  };
+  const listening = await listenOnSocket(
+    {
+      path: config.socket_path,
+      maxConnections: config.max_connections,
+      slowConsumerMs: config.slow_consumer_s * 1000,
+      maxLineBytes: config.max_line_bytes,
+      outboxBytes: OUTBOX_BYTES,
+      helloTimeoutMs: HELLO_TIMEOUT_MS,
+    },
+    { hub, facts, log },
+  );
+  log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
+  detection = detectBackends(backends, log);
+  const swept = identity.sweep(log);
+  const housekeeping = startHousekeeping({ hub, store, config, log, ready });
+  return {
+    detection,
+    ready,
+    close: async () => {
+      await swept;
+      await closeAll({ listening, hub, store, config, log, housekeeping });
+    },
+  };
+}
+
+function openStore(parts: DaemonParts): Promise<Store> {
+  const { config, log } = parts;
+  const onRecovery = (recovery: object) => log.warn("store.recovered", { ...recovery });
+  if (config.event_log_dir !== undefined) {
+    return openThreadStore({ kind: "jsonl", path: config.event_log_dir }, parts.storeWorker, { onRecovery });
+  }
+  if (config.store === "memory") return Promise.resolve(createMemoryStore());
+  const path = join(config.state_dir, "blemees.db");
+  return openThreadStore({ kind: "sqlite", path }, parts.storeWorker, { onRecovery });
+}
+
+interface Open {
+  listening: Listening;
+  hub: SessionHub;
+  store: Store;
+  config: Config;
+  log: Log;
+  housekeeping: { close(): void };
+}
+
+async function closeAll(open: Open): Promise<void> {
+  open.housekeeping.close();
+  const listening = open.listening.close();
+  await drain(open.hub, open.config.shutdown_grace_s * 1000, open.log);
+  await listening;
+  await open.store.close();
+}

@@ -1,0 +1,94 @@
+// The command line of blemeesd, made from the table of settings.
+import { parseArgs } from "node:util";
+import { CodedError, messageOf } from "../base/coded-error.ts";
+import { nearest } from "../base/nearest.ts";
+import { CONFIG_KEYS, type ConfigKey, type ConfigName, defaultText } from "./config-keys.ts";
+
+export interface Flags {
+  values: Partial<Record<ConfigName, string>>;
+  config?: string;
+  help: boolean;
+  version: boolean;
+}
+
+const OWN = ["config", "help", "version"];
+
+export function parseFlags(argv: readonly string[]): Flags {
+  const byFlag = new Map<string, ConfigName>();
+  for (const name of Object.keys(CONFIG_KEYS) as ConfigName[]) {
+    const key: ConfigKey = CONFIG_KEYS[name];
+    if (key.flag !== undefined) byFlag.set(key.flag, name);
+  }
+  let parsed: Record<string, string | boolean | undefined>;
+  try {
+    parsed = parseArgs({
+      args: [...argv],
+      options: {
+        ...Object.fromEntries([...byFlag.keys()].map((flag) => [flag, { type: "string" as const }])),
+        config: { type: "string" },
+        help: { type: "boolean", short: "h" },
+        version: { type: "boolean" },
+      },
+    }).values;
+  } catch (cause) {
+    throw new CodedError("invalid_message", explain(cause, argv, [...byFlag.keys(), ...OWN]), { cause });
+  }
+  const values: Flags["values"] = {};
+  for (const [flag, name] of byFlag) {
+    const value = parsed[flag];
+    if (typeof value === "string") values[name] = value;
+  }
+  const { config } = parsed;
+  return {
+    values,
+    ...(typeof config === "string" ? { config } : {}),
+    help: parsed["help"] === true,
+    version: parsed["version"] === true,
+  };
+}
+
+export function helpText(): string {
+  const rows: [string, string][] = [];
+  const others: [string, string][] = [];
+  for (const name of Object.keys(CONFIG_KEYS) as ConfigName[]) {
+    const key: ConfigKey = CONFIG_KEYS[name];
+    const text = `${key.meaning} [${defaultText(name)}]`;
+    if (key.flag === undefined) others.push([key.env, text]);
+    else rows.push([`--${key.flag} VALUE`, text]);
+  }
+  return [
+    "Usage: blemeesd [options]",
+    "",
+    "Runs coding agents as managed sessions for this user, on one Unix socket.",
+    "",
+    "Example:",
+    "  blemeesd --log-level debug --socket /run/user/1000/test.sock",
+    "",
+    "Options:",
+    ...align([
+      ...rows,
+      ["--config FILE", "Settings in TOML [~/.config/blemeesd/config.toml]"],
+      ["--version", "Print the version."],
+      ["-h, --help", "Print this."],
+    ]),
+    "",
+    "Every option is also an environment variable (BLEMEESD_…) and a key of the config file. Only there:",
+    ...align(others),
+    "",
+  ].join("\n");
+}
+
+function align(rows: [string, string][]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+function explain(cause: unknown, argv: readonly string[], flags: string[]): string {
+  for (const arg of argv) {
+    const name = /^--([^=]+)/.exec(arg)?.[1];
+    if (name === undefined || flags.includes(name)) continue;
+    const guess = nearest(name, flags);
+    return `unknown option --${name}${guess === undefined ? "" : `; did you mean --${guess}?`} (see blemeesd --help)`;
+  }
+  return `${messageOf(cause).split(". ")[0]} (see blemeesd --help)`;
+}

@@ -1,0 +1,57 @@
+// What the daemon does by the clock: forgetting sessions that nobody owns, pruning old events.
+
+import { messageOf } from "../base/coded-error.ts";
+import type { Log } from "../base/log.ts";
+import type { SessionHub } from "../sessions/index.ts";
+import type { Store } from "../store/index.ts";
+import type { Config } from "./config.ts";
+
+const REAP_MS = 30_000;
+const PRUNE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+export interface Housekeeping {
+  hub: SessionHub;
+  store: Store;
+  config: Config;
+  log: Log;
+  ready: Promise<void>;
+}
+
+export function startHousekeeping(parts: Housekeeping): { close(): void } {
+  const { hub, config, log } = parts;
+  const idleMs = config.idle_timeout_s * 1000;
+  const reap = () => {
+    hub
+      .reap(idleMs, Date.now())
+      .catch((error: unknown) => log.error("session.reap_failed", { message: messageOf(error) }));
+  };
+  const timers = [
+    // A short idle time (tests, kiosks) is kept to; the usual one is looked at every 30 s.
+    setInterval(reap, Math.max(100, Math.min(REAP_MS, idleMs))),
+    setInterval(() => void prune(parts), PRUNE_MS),
+  ];
+  for (const timer of timers) timer.unref();
+  void parts.ready.then(
+    () => prune(parts),
+    () => undefined, // the store did not open; main.ts says so and ends the daemon
+  );
+  return {
+    close: () => {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+}
+
+async function prune({ store, config, log }: Housekeeping): Promise<void> {
+  try {
+    const counts = await store.prune({
+      maxAgeMs: config.session_retention_days * DAY_MS,
+      maxRowsPerSession: config.retention_rows_per_session,
+      maxBytesPerSession: config.retention_bytes_per_session,
+    });
+    log.info("store.pruned", { ...counts });
+  } catch (error) {
+    log.error("store.prune_failed", { message: messageOf(error) });
+  }
+}

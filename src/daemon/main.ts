@@ -1,0 +1,100 @@
+// The life of the process: flags, start, signals, end. Exit codes: 0 stopped, 1 failed, 2 usage.
+import { CodedError, messageOf } from "../base/coded-error.ts";
+import { createLog, type Log } from "../base/log.ts";
+import { bannerText } from "./banner.ts";
+import { loadConfig } from "./config.ts";
+import { type Daemon, startDaemon } from "./daemon.ts";
+import { helpText, parseFlags } from "./flags.ts";
+
+/** On top of the grace time for turns; past it we leave by force (spec §9.5). */
+const FORCE_BUDGET_MS = 5_000;
+
+export interface MainOptions {
+  argv: readonly string[];
+  version: string;
+  storeWorker: URL;
+}
+
+export async function main(options: MainOptions): Promise<void> {
+  const { version, storeWorker } = options;
+  const isTerminal = process.stderr.isTTY === true;
+  const start = readCommandLine(options);
+  if (start === undefined) return;
+  const { config, warnings } = start;
+  const log = createLog(
+    config.log_level ?? (isTerminal && config.log_file === undefined ? "warn" : "info"),
+    config.log_file,
+  );
+  for (const message of warnings) log.warn("config.warning", { message });
+  let daemon: Daemon;
+  try {
+    daemon = await startDaemon({ config, version, log, env: process.env, storeWorker });
+  } catch (error) {
+    fail(log, error);
+    return;
+  }
+  const stop = stopOnce(daemon, config.shutdown_grace_s * 1000, log);
+  process.on("SIGINT", () => stop(0));
+  process.on("SIGTERM", () => stop(0));
+  process.on("SIGHUP", () => stop(0));
+  process.on("uncaughtException", (error) => log.error("internal", { stack: error.stack }));
+  process.on("unhandledRejection", (reason) => log.error("internal", { stack: stackOf(reason) }));
+  daemon.ready.catch((error: unknown) => {
+    fail(log, error);
+    stop(1);
+  });
+  if (isTerminal) {
+    await daemon.detection.done;
+    process.stderr.write(`${bannerText(config, version, daemon.detection.found())}\n`);
+  }
+}
+
+function readCommandLine({ argv, version }: MainOptions): ReturnType<typeof loadConfig> | undefined {
+  try {
+    const flags = parseFlags(argv);
+    if (flags.help) process.stdout.write(helpText());
+    else if (flags.version) process.stdout.write(`blemeesd ${version}\n`);
+    if (flags.help || flags.version) return undefined;
+    const file = flags.config === undefined ? {} : { file: flags.config };
+    return loadConfig({ flags: flags.values, env: process.env, ...file });
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    process.stderr.write(`blemeesd: ${error.message}\n`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+function stopOnce(daemon: Daemon, graceMs: number, log: Log): (code: number) => void {
+  let isStopping = false;
+  return (code) => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info("daemon.shutdown_requested");
+    const force = setTimeout(() => {
+      log.error("daemon.shutdown_forced");
+      process.exit(1);
+    }, graceMs + FORCE_BUDGET_MS);
+    daemon.close().then(
+      () => {
+        clearTimeout(force);
+        log.info("daemon.stop");
+        process.exit(code);
+      },
+      (error: unknown) => {
+        log.error("daemon.stop_failed", { message: messageOf(error) });
+        process.exit(1);
+      },
+    );
+  };
+}
+
+function fail(log: Log, error: unknown): void {
+  log.error("daemon.start_failed", { message: messageOf(error) });
+  process.stderr.write(`blemeesd: ${messageOf(error)}\n`);
+  process.exitCode = 1;
+}
+
+function stackOf(reason: unknown): string | undefined {
+  return reason instanceof Error ? reason.stack : String(reason);
+}

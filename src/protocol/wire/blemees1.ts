@@ -1,0 +1,28 @@
+// The older pass-through dialect `blemees/1` (spec/blemees-1): what differs from blemees/2 on the way in.
+// Options stand at the top level of `open`; the user's message is `claude.user`.
+import * as z from "zod";
+import { UserMessage } from "../content.ts";
+import { SessionId } from "../session.ts";
+import { INBOUND as INBOUND2 } from "./blemees2.ts";
+
+export const PROTOCOL = "blemees/1";
+
+/** Top-level fields of `blemees/1` open that are not options of the agent. */
+export const OPEN_FIELDS = ["type", "id", "session_id", "resume", "last_seen_seq"] as const;
+
+export const INBOUND = {
+  ...INBOUND2,
+  /** Loose here: everything beside the envelope is an option, checked by the Claude backend. */
+  "blemeesd.open": z.looseObject({
+    type: z.literal("blemeesd.open"),
+    id: z.string().optional(),
+    session_id: SessionId,
+    resume: z.boolean().optional(),
+    last_seen_seq: z.int().min(0).optional(),
+  }),
+  "claude.user": z.strictObject({
+    type: z.literal("claude.user"),
+    session_id: SessionId,
+    message: UserMessage,
+  }),
+} as const;

@@ -1,0 +1,95 @@
+// The blemees/1 dialect: the same session, shown as Claude Code's own events under `claude.*`. A session that
+// a blemees/1 client opens keeps every native event (`native_events`), so its projection is exact; one that a
+// blemees/2 client opened is shown from its agent.* frames (claude-view.ts).
+import { CodedError } from "../../base/coded-error.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { explainIssues } from "../../base/schema.ts";
+import { ERRORS, type ErrorEntry, isErrorCode } from "../../protocol/errors.ts";
+import { INBOUND, OPEN_FIELDS, PROTOCOL } from "../../protocol/wire/blemees1.ts";
+import type { InboundType, Outbound } from "../../protocol/wire/blemees2.ts";
+import type { DaemonFacts } from "../types.ts";
+import { claudeView } from "./claude-view.ts";
+import type { Dialect } from "./dialect.ts";
+
+const BACKEND = "claude";
+
+export const blemees1: Dialect = {
+  protocol: PROTOCOL,
+  deletesTranscripts: true,
+  accept(frame) {
+    const type = frame["type"];
+    if (typeof type !== "string") throw new CodedError("invalid_message", "/type: required, expected string");
+    if (!Object.hasOwn(INBOUND, type) || type === "agent.user") {
+      throw new CodedError("unknown_message", `unknown frame type ${JSON.stringify(type.slice(0, 80))}`);
+    }
+    const checked = INBOUND[type as keyof typeof INBOUND].safeParse(frame);
+    if (!checked.success) {
+      throw new CodedError("invalid_message", `${type}: ${explainIssues(checked.error.issues)}`);
+    }
+    if (type === "claude.user") return { type: "agent.user", frame: checked.data };
+    if (type === "blemeesd.open") return { type, frame: openFrame(checked.data) };
+    return { type: type as InboundType, frame: checked.data };
+  },
+  render(frame, facts) {
+    return isObject(frame) ? renderFrame(frame, facts) : undefined;
+  },
+  renderBatch(batch) {
+    const lines: string[] = [];
+    for (const line of batch.bytes.toString("utf8").split("\n")) {
+      if (line === "") continue;
+      const shown = renderStreamFrame(JSON.parse(line));
+      if (shown !== undefined) lines.push(`${JSON.stringify(shown)}\n`);
+    }
+    return lines.length === 0 ? undefined : Buffer.from(lines.join(""));
+  },
+};
+
+/** Top-level fields become the options of the Claude backend; null means unset. */
+function openFrame(frame: JsonObject): JsonObject {
+  const envelope: JsonObject = { backend: BACKEND };
+  const options: JsonObject = { native_events: true };
+  for (const [key, value] of Object.entries(frame)) {
+    if ((OPEN_FIELDS as readonly string[]).includes(key)) envelope[key] = value;
+    else if (value !== null) options[key === "replay_user_messages" ? "user_echo" : key] = value;
+  }
+  return { ...envelope, options: { [BACKEND]: options } };
+}
+
+/** Fields that blemees/1 does not have, by frame type. */
+const NEWER_FIELDS: Record<string, readonly string[]> = {
+  "blemeesd.hello_ack": ["backends"],
+  "blemeesd.opened": ["backend", "native_session_id"],
+  "blemeesd.status_reply": ["backends"],
+  "blemeesd.session_info_reply": ["backend", "native_session_id"],
+  "blemeesd.error": ["backend"],
+};
+const NEWER_FRAMES = new Set(["blemeesd.session_closed", "blemeesd.catching_up"]);
+
+function renderFrame(frame: Outbound, facts: DaemonFacts): object | undefined {
+  if (NEWER_FRAMES.has(frame.type)) return undefined;
+  const shown: JsonObject = { ...frame };
+  for (const key of NEWER_FIELDS[frame.type] ?? []) delete shown[key];
+  if (frame.type === "blemeesd.error") shown["code"] = olderCode(frame.code);
+  if (frame.type === "blemeesd.hello_ack" || frame.type === "blemeesd.status_reply") {
+    const version = facts.backends()[BACKEND];
+    if (version !== undefined) shown["claude_version"] = version;
+  }
+  if (frame.type === "blemeesd.status_reply") {
+    const { by_backend: _, ...sessions } = frame.sessions;
+    shown["sessions"] = sessions;
+  }
+  return shown;
+}
+
+function renderStreamFrame(frame: JsonObject): object | undefined {
+  if (frame["type"] === "blemeesd.error") {
+    const { backend: _, ...rest } = frame;
+    return { ...rest, code: olderCode(String(frame["code"])) };
+  }
+  return String(frame["type"]).startsWith("agent.") ? claudeView(frame) : frame;
+}
+
+function olderCode(code: string): string {
+  const entry: ErrorEntry | undefined = isErrorCode(code) ? ERRORS[code] : undefined;
+  return entry?.blemees1 ?? code;
+}

@@ -1,0 +1,286 @@
+// One client on the socket: lines in, frames out. Handlers run side by side, so a slow open never holds up a
+// ping; what concerns one session is put in order by the session itself.
+import type { Socket } from "node:net";
+import { CodedError } from "../../base/coded-error.ts";
+import { parseUntrusted } from "../../base/json.ts";
+import type { Log } from "../../base/log.ts";
+import { LineSplitter } from "../../base/ndjson.ts";
+import { Outbox } from "../../base/outbox.ts";
+import { ERRORS, type ErrorCode, isErrorCode } from "../../protocol/errors.ts";
+import { INBOUND, type Outbound } from "../../protocol/wire/blemees2.ts";
+import type { Attachment, Client, Subscriber } from "../../sessions/index.ts";
+import type { ServerContext } from "../types.ts";
+import type { Dialect } from "./dialect.ts";
+import { HANDLERS } from "./handlers.ts";
+import type { Peer } from "./peer.ts";
+
+/** Requests of one connection that may be under way at once; past this we stop reading from it. */
+const MAX_REQUESTS = 256;
+/** How long a closed connection may take to read what is left for it. */
+const LINGER_MS = 2_000;
+
+export interface ConnectionOptions {
+  id: string;
+  socket: Socket;
+  peer: Peer;
+  context: ServerContext;
+  dialects: ReadonlyMap<string, Dialect>;
+  limits: ConnectionLimits;
+  /** How many connections there are. */
+  siblings(): number;
+  closed(connection: Connection): void;
+}
+
+export interface ConnectionLimits {
+  maxLineBytes: number;
+  outboxBytes: number;
+  helloTimeoutMs: number;
+}
+
+export class Connection implements Client {
+  readonly id: string;
+  readonly peer_pid?: number;
+  readonly #options: ConnectionOptions;
+  readonly #socket: Socket;
+  readonly #outbox: Outbox;
+  readonly #log: Log;
+  readonly #attachments = new Map<string, Set<Attachment>>();
+  readonly #helloTimer: NodeJS.Timeout;
+  #dialect: Dialect | undefined;
+  #requests = 0;
+  #hasEnded = false;
+  #isClosing = false;
+  #isGone = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.id = options.id;
+    if (options.peer.pid !== undefined) this.peer_pid = options.peer.pid;
+    this.#socket = options.socket;
+    this.#log = options.context.log.with({ connection_id: options.id });
+    this.#outbox = new Outbox(options.socket, options.limits.outboxBytes, { drained: () => this.#drained() });
+    this.#helloTimer = setTimeout(
+      () => this.fail(new CodedError("invalid_message", "no blemeesd.hello within 5 s")),
+      options.limits.helloTimeoutMs,
+    );
+    this.#log.info("connection.open", { peer_pid: options.peer.pid, peer_uid: options.peer.uid });
+    this.#listen();
+  }
+
+  get protocol(): string {
+    return this.#dialect?.protocol ?? "";
+  }
+
+  get deletesTranscripts(): boolean {
+    return this.#dialect?.deletesTranscripts ?? false;
+  }
+
+  siblings(): number {
+    return this.#options.siblings();
+  }
+
+  reply(frame: Outbound): void {
+    const rendered =
+      this.#dialect === undefined ? frame : this.#dialect.render(frame, this.#options.context.facts);
+    if (rendered !== undefined) this.#outbox.write(`${JSON.stringify(rendered)}\n`);
+  }
+
+  /** This connection's ear on a session. */
+  subscriber(session_id: string): Subscriber {
+    return {
+      write: (batch) => {
+        const bytes = this.#dialect?.renderBatch(batch);
+        if (bytes !== undefined) this.#outbox.write(bytes);
+      },
+      isFull: () => this.#outbox.isFull,
+      gap: (since_seq, first_available_seq) =>
+        this.reply({ type: "blemeesd.replay_gap", session_id, since_seq, first_available_seq }),
+      lagging: (since_seq, last_seq) =>
+        this.reply({ type: "blemeesd.catching_up", session_id, since_seq, last_seq }),
+      taken: (by_peer_pid) =>
+        this.reply({
+          type: "blemeesd.session_taken",
+          session_id,
+          ...(by_peer_pid === undefined ? {} : { by_peer_pid }),
+        }),
+      closed: (reason) => this.reply({ type: "blemeesd.session_closed", session_id, reason }),
+    };
+  }
+
+  /** Lets a subscription flow, and wakes it whenever there is room again. */
+  attach(session_id: string, attachment: Attachment): void {
+    const attached = this.#attachments.get(session_id) ?? new Set();
+    for (const old of attached) if (old.isOver) attached.delete(old);
+    attached.add(attachment);
+    this.#attachments.set(session_id, attached);
+    attachment.start();
+  }
+
+  /** How long the client has taken nothing although a lot waits for it. */
+  stalledMs(nowMs: number): number {
+    return this.#outbox.stalledMs(nowMs);
+  }
+
+  /** Tells the client why and closes the connection. */
+  fail(error: CodedError): void {
+    if (this.#isClosing) return;
+    this.#log.info("error.emitted", { code: error.code, fatal: true });
+    this.reply(errorFrame(error));
+    this.close();
+  }
+
+  close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    clearTimeout(this.#helloTimer);
+    this.#socket.end();
+    this.#socket.resume(); // what the client still sends is thrown away, so that its end of file is seen
+    setTimeout(() => this.#socket.destroy(), LINGER_MS).unref();
+    this.#gone();
+  }
+
+  #listen(): void {
+    const splitter = new LineSplitter(this.#options.limits.maxLineBytes, {
+      line: (text) => this.#receive(() => parseUntrusted(text)),
+      badLine: () =>
+        this.#receive(() => {
+          throw new CodedError("invalid_message", "the line is not UTF-8");
+        }),
+      oversize: () => {
+        const max = this.#options.limits.maxLineBytes;
+        this.fail(
+          new CodedError("oversize_message", `a frame may have at most ${max} bytes (max_line_bytes)`),
+        );
+      },
+    });
+    this.#socket.on("data", (chunk: Buffer) => {
+      if (!this.#isClosing) splitter.push(chunk);
+    });
+    this.#socket.on("end", () => {
+      // Half-closed: a script that wrote its requests and waits for the replies still gets them.
+      this.#hasEnded = true;
+      if (this.#requests === 0) this.#gone();
+    });
+    this.#socket.on("error", (error) => this.#log.debug("connection.error", { message: error.message }));
+    this.#socket.on("close", () => this.#gone());
+  }
+
+  #receive(parse: () => Record<string, unknown>): void {
+    if (this.#isClosing) return;
+    let frame: Record<string, unknown> | undefined;
+    try {
+      frame = parse();
+      if (this.#dialect === undefined) this.#hello(frame);
+      else this.#dispatch(frame, this.#dialect);
+    } catch (error) {
+      this.#refuse(error, frame);
+    }
+  }
+
+  #hello(frame: Record<string, unknown>): void {
+    const checked = INBOUND["blemeesd.hello"].safeParse(frame);
+    if (!checked.success) {
+      throw new CodedError(
+        "invalid_message",
+        'the first frame must be {"type":"blemeesd.hello","protocol":"blemees/2","client":"name/version"}',
+      );
+    }
+    const { protocol, client } = checked.data;
+    const dialect = this.#options.dialects.get(protocol);
+    if (dialect === undefined) {
+      const known = [...this.#options.dialects.keys()].join(" and ");
+      throw new CodedError(
+        "protocol_mismatch",
+        `this daemon speaks ${known}, not ${JSON.stringify(protocol)}`,
+      );
+    }
+    clearTimeout(this.#helloTimer);
+    this.#dialect = dialect;
+    this.#log.info("connection.hello", { client: client?.slice(0, 200), protocol });
+    const { facts } = this.#options.context;
+    this.reply({
+      type: "blemeesd.hello_ack",
+      daemon: facts.daemon,
+      protocol,
+      pid: facts.pid,
+      backends: facts.backends(),
+    });
+  }
+
+  #dispatch(frame: Record<string, unknown>, dialect: Dialect): void {
+    const request = dialect.accept(frame);
+    const handle = HANDLERS[request.type] as (
+      connection: Connection,
+      frame: unknown,
+      context: ServerContext,
+    ) => void | Promise<void>;
+    const running = handle(this, request.frame, this.#options.context);
+    if (running === undefined) return;
+    this.#requests += 1;
+    this.#balance();
+    running
+      .catch((error: unknown) => this.#refuse(error, frame))
+      .finally(() => {
+        this.#requests -= 1;
+        if (this.#hasEnded && this.#requests === 0) this.#gone();
+        else this.#balance();
+      });
+  }
+
+  /** The one place where an error becomes an error frame. */
+  #refuse(error: unknown, frame: Record<string, unknown> | undefined): void {
+    const coded = asCoded(error, this.#log);
+    // A fault of the first frame is always fatal: without a hello there is nobody to talk to.
+    if (ERRORS[coded.code as ErrorCode].fatal || this.#dialect === undefined) {
+      this.fail(coded);
+      return;
+    }
+    this.#log.info("error.emitted", { code: coded.code });
+    this.reply(errorFrame(coded, frame));
+  }
+
+  #drained(): void {
+    for (const attached of this.#attachments.values())
+      for (const attachment of attached) attachment.drained();
+    this.#balance();
+  }
+
+  /** A client that asks more than it reads is not read from until it does. */
+  #balance(): void {
+    if (this.#isClosing) return;
+    if (this.#requests >= MAX_REQUESTS || this.#outbox.isFull) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  #gone(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    clearTimeout(this.#helloTimer);
+    if (!this.#isClosing) {
+      this.#isClosing = true;
+      this.#socket.destroySoon();
+      setTimeout(() => this.#socket.destroy(), LINGER_MS).unref();
+    }
+    this.#options.closed(this);
+  }
+}
+
+function errorFrame(error: CodedError, frame?: Record<string, unknown>): Outbound {
+  const id = frame?.["id"];
+  const session_id = frame?.["session_id"];
+  return {
+    type: "blemeesd.error",
+    ...(typeof id === "string" ? { id } : {}),
+    ...(typeof session_id === "string" ? { session_id } : {}),
+    code: error.code as ErrorCode,
+    message: error.message,
+  };
+}
+
+function asCoded(error: unknown, log: Log): CodedError {
+  if (error instanceof CodedError && isErrorCode(error.code)) return error;
+  log.error("internal", { stack: error instanceof Error ? error.stack : String(error) });
+  return new CodedError("internal", "unexpected error in the daemon; its log has the details", {
+    cause: error,
+  });
+}

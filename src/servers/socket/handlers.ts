@@ -1,0 +1,101 @@
+// What each inbound frame does. One row a frame; a row either replies or throws a CodedError, which the
+// connection turns into an error frame.
+import { CodedError } from "../../base/coded-error.ts";
+import type { Inbound, InboundType } from "../../protocol/wire/blemees2.ts";
+import type { ServerContext } from "../types.ts";
+import type { Connection } from "./connection.ts";
+
+type Handler<T extends InboundType> = (
+  connection: Connection,
+  frame: Inbound<T>,
+  context: ServerContext,
+) => void | Promise<void>;
+
+export const HANDLERS: { [T in InboundType]: Handler<T> } = {
+  "blemeesd.hello": () => {
+    throw new CodedError("invalid_message", "blemeesd.hello: already said on this connection");
+  },
+
+  "blemeesd.open": async (connection, frame, { hub }) => {
+    const { id, session_id, backend, resume = false, last_seen_seq, options } = frame;
+    const opened = await hub.open(connection, connection.subscriber(session_id), {
+      session_id,
+      backend,
+      resume,
+      ...(last_seen_seq === undefined ? {} : { last_seen_seq }),
+      ...(Object.hasOwn(options, backend) ? { options: options[backend] ?? {} } : {}),
+    });
+    const { attachment, ...fields } = opened;
+    connection.reply({ type: "blemeesd.opened", ...withId(id), ...fields });
+    connection.attach(session_id, attachment);
+  },
+
+  "agent.user": (connection, frame, { hub }) => hub.send(connection, frame.session_id, frame.message),
+
+  "blemeesd.interrupt": (connection, { session_id }, { hub }) =>
+    hub.interrupt(connection, session_id, (was_idle) =>
+      connection.reply({ type: "blemeesd.interrupted", session_id, was_idle }),
+    ),
+
+  "blemeesd.close": async (connection, frame, { hub }) => {
+    const { id, session_id } = frame;
+    const isDelete = frame.delete ?? false;
+    await hub.close(connection, session_id, {
+      delete: isDelete,
+      deleteTranscript: isDelete && connection.deletesTranscripts,
+    });
+    connection.reply({ type: "blemeesd.closed", ...withId(id), session_id });
+  },
+
+  "blemeesd.watch": async (connection, { id, session_id, last_seen_seq }, { hub }) => {
+    const subscriber = connection.subscriber(session_id);
+    const { last_seq, attachment } = await hub.watch(connection, subscriber, session_id, last_seen_seq);
+    connection.reply({ type: "blemeesd.watching", ...withId(id), session_id, last_seq });
+    connection.attach(session_id, attachment);
+  },
+
+  "blemeesd.unwatch": (connection, { id, session_id }, { hub }) => {
+    const was_watching = hub.unwatch(connection, session_id);
+    connection.reply({ type: "blemeesd.unwatched", ...withId(id), session_id, was_watching });
+  },
+
+  "blemeesd.ping": (connection, frame) => {
+    connection.reply({
+      type: "blemeesd.pong",
+      ...withId(frame.id),
+      ...(Object.hasOwn(frame, "data") ? { data: frame.data } : {}),
+    });
+  },
+
+  "blemeesd.status": (connection, { id }, { hub, facts }) => {
+    const { daemon, pid, socket_path, config } = facts;
+    connection.reply({
+      type: "blemeesd.status_reply",
+      ...withId(id),
+      daemon,
+      protocol: connection.protocol,
+      pid,
+      uptime_s: (Date.now() - facts.startedAtMs) / 1000,
+      socket_path,
+      backends: facts.backends(),
+      connections: connection.siblings(),
+      sessions: { ...hub.counts() },
+      config,
+    });
+  },
+
+  "blemeesd.session_info": async (connection, { id, session_id }, { hub }) => {
+    const info = await hub.info(session_id);
+    connection.reply({ type: "blemeesd.session_info_reply", ...withId(id), ...info });
+  },
+
+  "blemeesd.list_sessions": async (connection, { id, cwd, live }, { hub }) => {
+    const scope = cwd === undefined ? {} : { cwd };
+    const sessions = await hub.list({ ...scope, ...(live === undefined ? {} : { live }) });
+    connection.reply({ type: "blemeesd.sessions", ...withId(id), ...scope, sessions });
+  },
+};
+
+function withId(id: string | undefined): { id?: string } {
+  return id === undefined ? {} : { id };
+}

@@ -1,0 +1,142 @@
+// The Unix socket: who may bind it, its permissions, and the table of connections.
+import { randomUUID } from "node:crypto";
+import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { CodedError, errnoOf } from "../../base/coded-error.ts";
+import { checkSocketPath, prepareSocketDirectory } from "../../base/socket-path.ts";
+import type { Listening, ServerContext } from "../types.ts";
+import { blemees1 } from "./blemees1.ts";
+import { blemees2 } from "./blemees2.ts";
+import { Connection, type ConnectionLimits } from "./connection.ts";
+import { loadPeerLookup, type Peer } from "./peer.ts";
+
+const BACKLOG = 1024;
+const STALL_CHECK_MS = 1_000;
+const DIALECTS = new Map([blemees2, blemees1].map((dialect) => [dialect.protocol, dialect]));
+
+export interface SocketOptions extends ConnectionLimits {
+  path: string;
+  maxConnections: number;
+  slowConsumerMs: number;
+}
+
+export async function listenOnSocket(options: SocketOptions, context: ServerContext): Promise<Listening> {
+  const { hub, log } = context;
+  const connections = new Set<Connection>();
+  let peerOf: ((socket: Socket) => Peer) | undefined;
+
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    if (connections.size >= options.maxConnections) {
+      log.warn("connection.refused", { connections: connections.size });
+      socket.destroy();
+      return;
+    }
+    peerOf ??= loadPeerLookup();
+    const connection = new Connection({
+      id: randomUUID().slice(0, 8),
+      socket,
+      peer: peerOf(socket),
+      context,
+      dialects: DIALECTS,
+      limits: options,
+      siblings: () => connections.size,
+      closed: (gone) => {
+        if (!connections.delete(gone)) return;
+        hub.detach(gone);
+        log.info("connection.close", { connection_id: gone.id });
+      },
+    });
+    connections.add(connection);
+  });
+
+  const inode = await bind(server, options.path);
+  // Loading the native helper takes some milliseconds: not before bind, not in the first client's way either.
+  setImmediate(() => {
+    peerOf ??= loadPeerLookup();
+  });
+  const stallTimer = setInterval(() => dropStalled(connections, options.slowConsumerMs, log), STALL_CHECK_MS);
+  stallTimer.unref();
+
+  return {
+    async close() {
+      clearInterval(stallTimer);
+      const bye = new CodedError("daemon_shutdown", "the daemon is shutting down");
+      for (const connection of [...connections]) connection.fail(bye);
+      // The path goes first: a new daemon may bind while we finish our turns.
+      // Unless one already has (a stale path was taken over): then it is not ours to remove.
+      if (inodeOf(options.path) === inode) removeSocket(options.path);
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+function dropStalled(connections: Iterable<Connection>, afterMs: number, log: ServerContext["log"]): void {
+  const nowMs = Date.now();
+  for (const connection of connections) {
+    if (connection.stalledMs(nowMs) < afterMs) continue;
+    log.warn("connection.slow_consumer", { connection_id: connection.id });
+    connection.fail(new CodedError("slow_consumer", `nothing was read for ${afterMs / 1000} s`));
+  }
+}
+
+async function bind(server: Server, path: string): Promise<number | undefined> {
+  checkSocketPath(path);
+  prepareSocketDirectory(path);
+  await removeStale(path);
+  const umask = process.umask(0o177); // never open to others, not even for a moment
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ path, backlog: BACKLOG }, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+  } finally {
+    process.umask(umask);
+  }
+  chmodSync(path, 0o600);
+  return inodeOf(path);
+}
+
+/** Spec §7, §9.6: never touch what is not ours, not a socket, or alive. */
+async function removeStale(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  const uid = process.getuid?.();
+  if (!found.isSocket())
+    throw new CodedError("internal", `${path} exists and is not a socket; remove it or pass --socket`);
+  if (uid !== undefined && found.uid !== uid) {
+    throw new CodedError("internal", `${path} belongs to another user (uid ${found.uid}); pass --socket`);
+  }
+  if (await isAlive(path)) {
+    throw new CodedError("internal", `another blemeesd is running on ${path}; stop it or pass --socket`);
+  }
+  removeSocket(path);
+}
+
+function isAlive(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    // A full backlog also means that somebody listens there.
+    probe.once("error", (error) => resolve(errnoOf(error) === "EAGAIN"));
+  });
+}
+
+function inodeOf(path: string): number | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+function removeSocket(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
+}

@@ -1,0 +1,33 @@
+// What every way in gets from the daemon, and what it gives back.
+import type { Log } from "../base/log.ts";
+import type { Hub } from "../sessions/index.ts";
+
+/** Facts about the daemon that replies carry. */
+export interface DaemonFacts {
+  /** "blemeesd/<version>" */
+  daemon: string;
+  pid: number;
+  socket_path: string;
+  startedAtMs: number;
+  /** Agents found so far: name → version. */
+  backends(): Record<string, string>;
+  config: {
+    ring_buffer_size: number;
+    event_log_enabled: boolean;
+    idle_timeout_s: number;
+    shutdown_grace_s: number;
+    max_concurrent_sessions: number;
+    max_line_bytes: number;
+  };
+}
+
+export interface ServerContext {
+  hub: Hub;
+  facts: DaemonFacts;
+  log: Log;
+}
+
+export interface Listening {
+  /** Says good-bye on every connection and closes; no new one is taken. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,37 @@
+// What a session is doing, as a pure reducer. `waiting_*` come from the request ledger.
+import type { AgentEvent } from "../protocol/events.ts";
+import type { ActivityState } from "../protocol/session.ts";
+
+export type ActivityInput =
+  | { kind: "turn_started" }
+  | { kind: "event"; event: AgentEvent }
+  | { kind: "request_pending"; wants: "permission" | "input" }
+  | { kind: "request_settled" }
+  | { kind: "run_started" }
+  | { kind: "run_ended" };
+
+export function nextActivity(state: ActivityState, input: ActivityInput): ActivityState {
+  switch (input.kind) {
+    case "turn_started":
+      return "working";
+    case "request_pending":
+      return input.wants === "permission" ? "waiting_permission" : "waiting_input";
+    case "request_settled":
+      return "working";
+    case "run_started":
+      return state === "stopped" ? "idle" : state;
+    case "run_ended":
+      return "stopped";
+    case "event":
+      return afterEvent(state, input.event);
+  }
+}
+
+function afterEvent(state: ActivityState, event: AgentEvent): ActivityState {
+  if (event.type === "agent.result") return "idle";
+  // Only a running turn moves between working and thinking; a late event wakes nobody.
+  if (state !== "working" && state !== "thinking") return state;
+  if (event.type === "agent.delta") return event.kind === "thinking" ? "thinking" : "working";
+  if (event.type === "agent.notice") return state;
+  return "working";
+}

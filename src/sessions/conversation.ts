@@ -1,0 +1,347 @@
+// The agent of a session and the turn it is in: starts it, takes its events, stamps and publishes them, and
+// sees to it that every turn ends with exactly one result. Who may talk to it is session.ts's business.
+import { randomUUID } from "node:crypto";
+import type { Backend, BackendSink, Ended, Run } from "../backends/types.ts";
+import { CodedError, messageOf } from "../base/coded-error.ts";
+import type { Log } from "../base/log.ts";
+import { RateLimit } from "../base/rate-limit.ts";
+import type { UserMessage } from "../protocol/content.ts";
+import type { AgentEvent, ResultEvent, SystemInitEvent } from "../protocol/events.ts";
+import type { ActivityState, SessionRow } from "../protocol/session.ts";
+import { type ActivityInput, nextActivity } from "./activity.ts";
+import type { Publisher } from "./publish.ts";
+import type { Stream } from "./stream.ts";
+import { titleOf } from "./title.ts";
+import {
+  createTurn,
+  noteFirstToken,
+  stampResult,
+  startedNotice,
+  syntheticResult,
+  type Turn,
+} from "./turn.ts";
+import { addUsage } from "./usage.ts";
+
+export interface ConversationContext {
+  backend: Backend;
+  stream: Stream;
+  publisher: Publisher;
+  log: Log;
+  stderrRate: { lines: number; windowMs: number };
+  /** Environment for the agent's process: who it is and how it reaches us. */
+  env: Record<string, string>;
+  /** A turn has ended. */
+  turnEnded(): void;
+  /** Somebody is there who will go on talking, so a killed agent is started again at once. */
+  keepWarm(): boolean;
+}
+
+export class Conversation {
+  readonly #context: ConversationContext;
+  readonly #row: SessionRow;
+  readonly #log: Log;
+  readonly #stderrRate: RateLimit;
+  #run: Run | undefined;
+  #turn: Turn | undefined;
+  #interrupt: Promise<void> | undefined;
+  #hasInit = false;
+  #isPaused = false;
+  #activity: ActivityState = "stopped";
+
+  constructor(context: ConversationContext) {
+    this.#context = context;
+    this.#row = context.stream.row;
+    this.#log = context.log;
+    this.#stderrRate = new RateLimit(context.stderrRate.lines, context.stderrRate.windowMs);
+  }
+
+  get backend(): Backend {
+    return this.#context.backend;
+  }
+
+  get isTurnActive(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  get isRunning(): boolean {
+    return this.#run !== undefined;
+  }
+
+  get pid(): number | undefined {
+    return this.#run?.pid;
+  }
+
+  get activity(): ActivityState {
+    return this.#activity;
+  }
+
+  /** Resolves when no interrupt is under way. Whoever starts or ends the agent waits for this first. */
+  async calm(): Promise<void> {
+    await this.#interrupt;
+  }
+
+  /** Starts the agent unless it runs. Callers take turns (session.ts), so it never starts twice. */
+  async start(resume: boolean): Promise<Run> {
+    if (this.#run !== undefined) return this.#run;
+    const row = this.#row;
+    let early: Ended | undefined;
+    let isUp = false;
+    this.#hasInit = false;
+    this.#isPaused = false;
+    const sink = this.#sink((why) => {
+      if (isUp) this.#onEnded(why);
+      else early = why;
+    });
+    const run = await this.#context.backend.start(
+      {
+        session_id: row.session_id,
+        ...(row.native_session_id === undefined ? {} : { native_session_id: row.native_session_id }),
+        resume,
+        began_here: row.began_here,
+        options: row.options,
+        env: { ...this.#context.env, BLEMEES_SESSION_ID: row.session_id },
+        log: this.#log,
+      },
+      sink,
+    );
+    if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
+    isUp = true;
+    this.#run = run;
+    this.#move({ kind: "run_started" });
+    this.#log.info("backend.spawn", { backend: this.#context.backend.name, pid: run.pid, resume });
+    return run;
+  }
+
+  async send(message: UserMessage): Promise<void> {
+    if (this.#turn !== undefined) throw busy();
+    const run = await this.start(true);
+    // An agent can begin a turn by itself while it starts.
+    if (this.#turn !== undefined) throw busy();
+    const turn = this.#beginTurn("user");
+    try {
+      await run.send(message);
+    } catch (error) {
+      // A dead agent reports itself through `ended`, which closes the turn; only a refused message ends here.
+      if (error instanceof CodedError && error.code === "invalid_message") {
+        if (this.#isCurrent(turn)) this.#forgetTurn();
+        throw error;
+      }
+      this.#log.warn("session.send_failed", { message: messageOf(error) });
+      return;
+    }
+    this.#row.title ??= titleOf(message);
+    this.#saveRow();
+    if (this.#isCurrent(turn) && this.#hasInit && !turn.announced) this.#announce(turn);
+  }
+
+  /** Marks the turn as interrupted by a client. False when none runs. */
+  markInterrupted(): boolean {
+    if (this.#turn === undefined) return false;
+    this.#turn.interrupting = true;
+    return true;
+  }
+
+  /** Stops the turn and, if that cost the agent its life, starts it again, so that the next turn is warm. */
+  stopTurn(): Promise<void> {
+    this.#interrupt ??= this.#interruptRun().finally(() => {
+      this.#interrupt = undefined;
+    });
+    return this.#interrupt;
+  }
+
+  /** Ends the agent; a turn that still runs gets its result. */
+  async stop(how: "finish" | "now"): Promise<void> {
+    if (how === "now") this.#giveUpTurn();
+    await this.#run?.stop(how);
+    this.#giveUpTurn();
+  }
+
+  hold(isHeld: boolean): void {
+    if (isHeld === this.#isPaused || this.#run === undefined) return;
+    this.#isPaused = isHeld;
+    if (isHeld) this.#run.pause();
+    else this.#run.resume();
+  }
+
+  /** Every run has its own sink, so that a late word of a dead agent is not taken for the living one's. */
+  #sink(ended: (why: Ended) => void): BackendSink {
+    let isOver = false;
+    const alive = <A extends unknown[]>(handle: (...args: A) => void) => {
+      return (...args: A) => {
+        if (!isOver) handle(...args);
+      };
+    };
+    return {
+      event: alive((event) => this.#onEvent(event)),
+      turnStarted: alive(() => {
+        if (this.#turn === undefined) this.#beginTurn("agent");
+      }),
+      stderr: alive((line) => this.#onStderr(line)),
+      authFailed: alive((message) => this.#onAuthFailed(message)),
+      nativeId: alive((id) => {
+        this.#row.native_session_id = id;
+        this.#saveRow();
+      }),
+      ended: alive((why) => {
+        isOver = true;
+        ended(why);
+      }),
+    };
+  }
+
+  #onEvent(event: AgentEvent): void {
+    if (event.type === "agent.result") {
+      if (this.#turn === undefined) this.#log.warn("session.extra_result", { subtype: event.subtype });
+      else this.#finishTurn(event);
+      return;
+    }
+    if (event.type === "agent.system_init") {
+      this.#publish(event);
+      this.#onInit(event);
+      return;
+    }
+    const turn = this.#turn;
+    if (turn !== undefined) {
+      if (!turn.announced && event.type !== "agent.notice") this.#announce(turn);
+      noteFirstToken(turn, event, Date.now());
+    }
+    this.#publish(event);
+  }
+
+  #onInit(event: SystemInitEvent): void {
+    this.#hasInit = true;
+    if (event.model !== undefined) this.#row.model = event.model;
+    if (event.cwd !== undefined) this.#row.cwd ??= event.cwd;
+    const rollout = event.capabilities?.["rollout_path"];
+    if (typeof rollout === "string") this.#row.rollout_path = rollout;
+    this.#saveRow();
+    if (this.#turn !== undefined && !this.#turn.announced) this.#announce(this.#turn);
+  }
+
+  #onStderr(line: string): void {
+    if (!this.#stderrRate.allow(Date.now())) return;
+    const dropped = this.#stderrRate.takeRefused();
+    if (dropped > 0) this.#publishFrame({ type: "blemeesd.stderr", line: `[${dropped} lines dropped]` });
+    this.#publishFrame({ type: "blemeesd.stderr", line });
+  }
+
+  /** Not retried (spec §9.2): whatever the agent still tries is stopped, and the turn ends as this error. */
+  #onAuthFailed(message: string): void {
+    this.#publishError("auth_failed", message);
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    turn.verdict = { code: "auth_failed", message };
+    // The result may stand right behind, in what is being read now; only an agent that goes on is stopped.
+    setImmediate(() => {
+      if (this.#isCurrent(turn)) void this.stopTurn();
+    });
+  }
+
+  #onEnded(why: Ended): void {
+    this.#run = undefined;
+    const name = this.#context.backend.name;
+    this.#log.info("backend.exit", {
+      backend: name,
+      code: why.code,
+      signal: why.signal,
+      expected: why.expected,
+    });
+    const turn = this.#turn;
+    if (why.expected || turn?.interrupting === true) {
+      this.#giveUpTurn();
+    } else if (turn !== undefined || why.code !== 0) {
+      if (turn?.verdict === undefined) this.#publishError("backend_crashed", why.message);
+      const error = { code: "backend_crashed", message: why.message };
+      if (turn !== undefined) this.#finishTurn(syntheticResult(name, "error", error));
+    }
+    this.#move({ kind: "run_ended" });
+  }
+
+  #beginTurn(origin: Turn["origin"]): Turn {
+    const turn = createTurn(randomUUID().replaceAll("-", ""), Date.now(), origin);
+    this.#turn = turn;
+    this.#row.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
+    this.#row.last_active_at_ms = turn.started_at_ms;
+    this.#saveRow();
+    this.#move({ kind: "turn_started" });
+    return turn;
+  }
+
+  #isCurrent(turn: Turn): boolean {
+    return this.#turn === turn;
+  }
+
+  #announce(turn: Turn): void {
+    turn.announced = true;
+    this.#publish(startedNotice(turn, this.#context.backend.name));
+  }
+
+  #forgetTurn(): void {
+    this.#turn = undefined;
+    delete this.#row.turn;
+    this.#activity = "idle";
+    this.#saveRow();
+  }
+
+  #giveUpTurn(): void {
+    if (this.#turn !== undefined)
+      this.#finishTurn(syntheticResult(this.#context.backend.name, "interrupted"));
+  }
+
+  #finishTurn(result: ResultEvent): void {
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    if (!turn.announced) this.#announce(turn);
+    const stamped = stampResult(turn, result);
+    const nowMs = Date.now();
+    this.#turn = undefined;
+    delete this.#row.turn;
+    Object.assign(this.#row, addUsage(this.#row, stamped, nowMs), { last_active_at_ms: nowMs });
+    this.#context.publisher.publish(this.#context.stream, stamped, true);
+    this.#move({ kind: "event", event: stamped });
+    this.#context.turnEnded();
+  }
+
+  async #interruptRun(): Promise<void> {
+    const run = this.#run;
+    if (run !== undefined) {
+      this.hold(false); // a paused agent could not answer
+      await run
+        .interrupt()
+        .catch((error: unknown) =>
+          this.#log.error("session.interrupt_failed", { message: messageOf(error) }),
+        );
+    }
+    this.#giveUpTurn();
+    if (this.#run !== undefined || !this.#context.keepWarm()) return;
+    await this.start(true).catch((error: unknown) =>
+      this.#log.warn("session.respawn_failed", { message: messageOf(error) }),
+    );
+  }
+
+  #publish(event: AgentEvent): void {
+    this.#context.publisher.publish(this.#context.stream, event);
+    this.#move({ kind: "event", event });
+  }
+
+  #publishFrame(frame: object): void {
+    this.#context.publisher.publish(this.#context.stream, frame);
+  }
+
+  #publishError(code: string, message: string): void {
+    this.#log.info("error.emitted", { code });
+    this.#publishFrame({ type: "blemeesd.error", backend: this.#context.backend.name, code, message });
+  }
+
+  #saveRow(): void {
+    this.#context.publisher.saveRow(this.#context.stream);
+  }
+
+  #move(input: ActivityInput): void {
+    this.#activity = nextActivity(this.#activity, input);
+  }
+}
+
+function busy(): CodedError {
+  return new CodedError("session_busy", "a turn is in flight; wait for its agent.result or interrupt it");
+}

@@ -1,0 +1,119 @@
+// One subscriber's place in a session's stream. Live: batches are handed on as they come. Behind: it is fed
+// from ring and log until it has caught up; replay, takeover and slow watchers are all this one case. Nobody
+// waits for a subscriber, so a stuck one harms nobody else.
+import type { SeqBatch } from "../base/ring.ts";
+import type { LogBatch } from "../store/types.ts";
+import type { Stream } from "./stream.ts";
+import type { Attachment, Batch, Client, Subscriber } from "./types.ts";
+
+const READ_BYTES = 256 * 1024;
+
+export interface FeedOptions {
+  client: Client;
+  subscriber: Subscriber;
+  stream: Stream;
+  role: "owner" | "watcher";
+  /** The last seq the client has; frames behind it are delivered. */
+  after_seq: number;
+}
+
+export class Feed implements Attachment {
+  readonly client: Client;
+  readonly subscriber: Subscriber;
+  readonly role: "owner" | "watcher";
+  readonly #stream: Stream;
+  #cursor: number;
+  #live = false;
+  #pumping = false;
+  #ended = false;
+
+  constructor(options: FeedOptions) {
+    this.client = options.client;
+    this.subscriber = options.subscriber;
+    this.role = options.role;
+    this.#stream = options.stream;
+    this.#cursor = options.after_seq;
+    this.#stream.feeds.add(this);
+  }
+
+  /** True while the reader holds up: the owner's agent is paused then. */
+  get isFull(): boolean {
+    return this.subscriber.isFull();
+  }
+
+  get isOver(): boolean {
+    return this.#ended;
+  }
+
+  start(): void {
+    if (this.#cursor > this.#stream.last_seq) {
+      // The client has seen more than we have: our history was lost or reset, and it must know.
+      this.subscriber.gap(this.#cursor, this.#stream.last_seq + 1);
+      this.#cursor = this.#stream.last_seq;
+    }
+    void this.#pump();
+  }
+
+  deliver(batch: Batch): void {
+    if (!this.#live) return;
+    if (this.role === "watcher" && this.isFull) {
+      this.#live = false;
+      this.subscriber.lagging(this.#cursor, this.#stream.last_seq);
+      return;
+    }
+    this.subscriber.write(batch);
+    if (batch.last_seq > 0) this.#cursor = batch.last_seq;
+    if (this.role === "owner" && this.isFull) this.#stream.pressure();
+  }
+
+  drained(): void {
+    if (this.role === "owner") this.#stream.pressure();
+    void this.#pump();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#live = false;
+    this.#stream.feeds.delete(this);
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping || this.#live) return;
+    this.#pumping = true;
+    try {
+      while (!this.#ended && !this.isFull) {
+        if (this.#cursor >= this.#stream.last_seq) {
+          this.#live = true;
+          return;
+        }
+        const chunk = await this.#stream.after(this.#cursor, READ_BYTES);
+        if (this.#ended) return;
+        this.#hand(chunk);
+      }
+    } catch {
+      // The log cannot be read. Nothing may be skipped silently: say that it is gone, go on live.
+      this.subscriber.gap(this.#cursor, this.#stream.last_seq + 1);
+      this.#cursor = this.#stream.last_seq;
+      this.#live = !this.#ended;
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  #hand(chunk: SeqBatch | LogBatch | undefined): void {
+    if (chunk === undefined) {
+      this.subscriber.gap(this.#cursor, this.#stream.last_seq + 1);
+      this.#cursor = this.#stream.last_seq;
+      return;
+    }
+    if (chunk.first_seq > this.#cursor + 1) this.subscriber.gap(this.#cursor, chunk.first_seq);
+    const { bytes } = chunk;
+    this.subscriber.write({
+      session_id: this.#stream.session_id,
+      first_seq: chunk.first_seq,
+      last_seq: chunk.last_seq,
+      bytes: Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    });
+    this.#cursor = chunk.last_seq;
+  }
+}

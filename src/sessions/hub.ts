@@ -1,0 +1,288 @@
+// The table of live sessions and everything a server may ask of it. Checks first, then commits: a refused
+// request leaves nothing behind.
+import type { Backend } from "../backends/types.ts";
+import { CodedError } from "../base/coded-error.ts";
+import { KeyedLock } from "../base/keyed-lock.ts";
+import type { Log } from "../base/log.ts";
+import type { UserMessage } from "../protocol/content.ts";
+import type { SessionRow, SessionSummary } from "../protocol/session.ts";
+import type { Store } from "../store/types.ts";
+import { coldInfo, type ListFilter, listSessions, liveInfo } from "./listing.ts";
+import type { Publisher } from "./publish.ts";
+import { Session, unknownSession } from "./session.ts";
+import type {
+  Attachment,
+  Client,
+  CloseOrder,
+  Hub,
+  Opened,
+  OpenOrder,
+  SessionCounts,
+  SessionInfo,
+  Subscriber,
+} from "./types.ts";
+import { noUsage } from "./usage.ts";
+
+export interface HubOptions {
+  backends: readonly Backend[];
+  store: Store;
+  publisher: Publisher;
+  log: Log;
+  /** The history is mended; no session is made before. */
+  ready: Promise<void>;
+  limits: { maxSessions: number; maxSessionsPerClient: number };
+  ringSize: number;
+  stderrRate: { lines: number; windowMs: number };
+  env: Record<string, string>;
+}
+
+export class SessionHub implements Hub {
+  readonly #options: HubOptions;
+  readonly #log: Log;
+  readonly #sessions = new Map<string, Session>();
+  /** Held while a session is made, handed over or unmade; what comes later for that id waits. */
+  readonly #changing = new KeyedLock();
+  /** Opens under way, counted for the limits. */
+  readonly #opening = new Map<Client, number>();
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.#log = options.log;
+  }
+
+  get sessions(): readonly Session[] {
+    return [...this.#sessions.values()];
+  }
+
+  async open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Opened> {
+    const backend = this.#backend(order.backend);
+    const checked = { ...order, options: backend.checkOptions(order.options ?? {}) };
+    this.#checkClientLimit(client, order.session_id);
+    this.#count(client, 1);
+    try {
+      const release = await this.#changing.lock(order.session_id);
+      let isNew = false;
+      let opening: Promise<Attachment>;
+      let session: Session;
+      try {
+        ({ session, isNew } = await this.#obtain(backend, checked));
+        // Queued in the session before the lock is given back: a message sent right behind comes after it.
+        opening = session.open(client, subscriber, checked);
+      } finally {
+        release();
+      }
+      try {
+        const attachment = await opening;
+        this.#log.info("session.open", {
+          session_id: order.session_id,
+          backend: backend.name,
+          resume: order.resume,
+          connection_id: client.id,
+        });
+        return opened(session, attachment);
+      } catch (error) {
+        if (isNew && session.owner === undefined) await this.#remove(session, "open_failed");
+        throw error;
+      }
+    } finally {
+      this.#count(client, -1);
+    }
+  }
+
+  async send(client: Client, session_id: string, message: UserMessage): Promise<void> {
+    await this.#changing.free(session_id);
+    await this.#session(session_id).send(client, message);
+  }
+
+  async interrupt(
+    client: Client,
+    session_id: string,
+    acknowledged: (was_idle: boolean) => void,
+  ): Promise<void> {
+    const session = this.#sessions.get(session_id);
+    if (session === undefined) acknowledged(true);
+    else await session.interrupt(client, acknowledged);
+  }
+
+  /** Closing what is unknown or somebody else's does nothing (wire facts §1). */
+  async close(client: Client, session_id: string, how: CloseOrder): Promise<void> {
+    await this.#changing.free(session_id);
+    const session = this.#sessions.get(session_id);
+    if (session === undefined || session.owner !== client) return;
+    await this.#remove(session, "owner_closed", async () => {
+      if (how.delete) await this.#options.store.delete(session_id);
+      if (how.deleteTranscript) {
+        await session.conversation.backend.deleteTranscript?.(session_id, session.row.cwd);
+      }
+    });
+  }
+
+  async watch(
+    client: Client,
+    subscriber: Subscriber,
+    session_id: string,
+    last_seen_seq: number | undefined,
+  ): Promise<{ last_seq: number; attachment: Attachment }> {
+    await this.#changing.free(session_id);
+    const session = this.#session(session_id);
+    const attachment = session.watch(client, subscriber, last_seen_seq);
+    this.#log.info("session.watched", { session_id, connection_id: client.id });
+    return { last_seq: session.stream.last_seq, attachment };
+  }
+
+  unwatch(client: Client, session_id: string): boolean {
+    return this.#sessions.get(session_id)?.unwatch(client) ?? false;
+  }
+
+  detach(client: Client): void {
+    const nowMs = Date.now();
+    for (const session of this.#sessions.values()) {
+      session.unwatch(client);
+      if (session.owner === client) session.detach(nowMs);
+    }
+  }
+
+  list(filter: ListFilter): Promise<SessionSummary[]> {
+    return listSessions({ ...this.#options, live: this.sessions }, filter);
+  }
+
+  async info(session_id: string): Promise<SessionInfo> {
+    const session = this.#sessions.get(session_id);
+    if (session !== undefined) return liveInfo(session);
+    const info = await coldInfo(this.#options, session_id);
+    if (info === undefined) throw unknownSession(session_id);
+    return info;
+  }
+
+  counts(): SessionCounts {
+    const by_backend: Record<string, number> = {};
+    let attached = 0;
+    let active_turns = 0;
+    for (const session of this.#sessions.values()) {
+      by_backend[session.row.backend] = (by_backend[session.row.backend] ?? 0) + 1;
+      if (session.owner !== undefined) attached += 1;
+      if (session.conversation.isTurnActive) active_turns += 1;
+    }
+    const total = this.#sessions.size;
+    return { total, attached, detached: total - attached, active_turns, by_backend };
+  }
+
+  /** Forgets sessions that nobody has owned for `idleMs`. Their history stays in the store. */
+  async reap(idleMs: number, nowMs: number): Promise<number> {
+    const due = this.sessions.filter(
+      (session) => session.detached_at_ms !== undefined && nowMs - session.detached_at_ms >= idleMs,
+    );
+    await Promise.all(
+      due.map(async (session) => {
+        await this.#remove(session, "idle_timeout");
+        this.#log.info("session.reaped", { session_id: session.row.session_id });
+      }),
+    );
+    return due.length;
+  }
+
+  #backend(name: string): Backend {
+    const backend = this.#options.backends.find((candidate) => candidate.name === name);
+    if (backend !== undefined) return backend;
+    const known = this.#options.backends.map((candidate) => candidate.name).join(", ");
+    throw new CodedError("unknown_backend", `no backend "${name}"; known are: ${known}`);
+  }
+
+  #session(session_id: string): Session {
+    const session = this.#sessions.get(session_id);
+    if (session === undefined) throw unknownSession(session_id);
+    return session;
+  }
+
+  /** The live session of that id, or a new one made from what the store knows of it. */
+  async #obtain(backend: Backend, order: OpenOrder): Promise<{ session: Session; isNew: boolean }> {
+    const { session_id } = order;
+    const live = this.#sessions.get(session_id);
+    if (live !== undefined) {
+      if (!order.resume) throw exists(`session ${session_id} is open; pass resume: true to take it over`);
+      if (live.row.backend !== backend.name) {
+        throw exists(`session ${session_id} runs on backend "${live.row.backend}"`);
+      }
+      return { session: live, isNew: false };
+    }
+    this.#checkLimit();
+    const session = await this.#make(backend, order);
+    this.#checkLimit(); // others may have been made meanwhile
+    this.#sessions.set(session_id, session);
+    return { session, isNew: true };
+  }
+
+  #checkLimit(): void {
+    if (this.#sessions.size < this.#options.limits.maxSessions) return;
+    throw exists(
+      `${this.#sessions.size} sessions are open, the limit (max_concurrent_sessions); close one first`,
+    );
+  }
+
+  async #make(backend: Backend, order: OpenOrder): Promise<Session> {
+    await this.#options.ready;
+    const stored = await this.#options.store.loadRow(order.session_id);
+    const row = stored?.backend === backend.name ? stored : freshRow(order, Date.now());
+    if (stored !== undefined) row.last_seq = stored.last_seq;
+    return new Session(row, { ...this.#options, backend });
+  }
+
+  async #remove(session: Session, reason: string, afterwards?: () => Promise<void>): Promise<void> {
+    const { session_id } = session.row;
+    const release = await this.#changing.lock(session_id);
+    try {
+      await session.close(reason);
+      await afterwards?.();
+    } finally {
+      if (this.#sessions.get(session_id) === session) this.#sessions.delete(session_id);
+      release();
+    }
+    this.#log.info("session.close", { session_id, reason });
+  }
+
+  #checkClientLimit(client: Client, session_id: string): void {
+    const max = this.#options.limits.maxSessionsPerClient;
+    const owned = this.sessions.filter(
+      (session) => session.owner === client && session.row.session_id !== session_id,
+    ).length;
+    if (owned + (this.#opening.get(client) ?? 0) < max) return;
+    throw exists(`this connection has ${max} sessions, the limit (max_sessions_per_connection)`);
+  }
+
+  #count(client: Client, by: number): void {
+    const next = (this.#opening.get(client) ?? 0) + by;
+    if (next === 0) this.#opening.delete(client);
+    else this.#opening.set(client, next);
+  }
+}
+
+function opened(session: Session, attachment: Attachment): Opened {
+  const { row, conversation } = session;
+  return {
+    session_id: row.session_id,
+    backend: row.backend,
+    last_seq: row.last_seq,
+    ...(conversation.pid === undefined ? {} : { subprocess_pid: conversation.pid }),
+    ...(row.native_session_id === undefined ? {} : { native_session_id: row.native_session_id }),
+    attachment,
+  };
+}
+
+function freshRow(order: OpenOrder, nowMs: number): SessionRow {
+  const cwd = order.options?.["cwd"];
+  return {
+    session_id: order.session_id,
+    backend: order.backend,
+    options: order.options ?? {},
+    ...(typeof cwd === "string" ? { cwd } : {}),
+    started_at_ms: nowMs,
+    last_active_at_ms: nowMs,
+    last_seq: 0,
+    ...noUsage(),
+    began_here: !order.resume,
+  };
+}
+
+function exists(message: string): CodedError {
+  return new CodedError("session_exists", message);
+}

@@ -1,0 +1,161 @@
+// One session: who owns it and who watches it. Operations that start or end its agent go one after another
+// through `#ops`, so that two resumes cannot start two agents and a quick reconnect never meets a dying one.
+import { CodedError } from "../base/coded-error.ts";
+import { Serial } from "../base/serial.ts";
+import type { UserMessage } from "../protocol/content.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import type { Store } from "../store/types.ts";
+import { Conversation, type ConversationContext } from "./conversation.ts";
+import { Feed } from "./feed.ts";
+import { Stream } from "./stream.ts";
+import type { Client, OpenOrder, Subscriber } from "./types.ts";
+
+export interface SessionContext
+  extends Pick<ConversationContext, "backend" | "publisher" | "log" | "stderrRate" | "env"> {
+  store: Store;
+  ringSize: number;
+}
+
+export class Session {
+  readonly row: SessionRow;
+  readonly stream: Stream;
+  readonly conversation: Conversation;
+  readonly #context: SessionContext;
+  readonly #ops = new Serial();
+  #owner: Feed | undefined;
+  #isClosed = false;
+  detached_at_ms: number | undefined;
+
+  constructor(row: SessionRow, context: SessionContext) {
+    this.row = row;
+    this.#context = context;
+    this.stream = new Stream({
+      row,
+      ringSize: context.ringSize,
+      store: context.store,
+      pressure: () => this.balance(),
+    });
+    this.conversation = new Conversation({
+      ...context,
+      log: context.log.with({ session_id: row.session_id }),
+      stream: this.stream,
+      turnEnded: () => {
+        if (this.#owner === undefined && !this.#isClosed) this.#endUnowned("finish");
+      },
+      keepWarm: () => this.#owner !== undefined && !this.#isClosed,
+    });
+  }
+
+  get owner(): Client | undefined {
+    return this.#owner?.client;
+  }
+
+  /** Makes `client` the owner, with its agent running. If that fails, nobody has lost anything. */
+  open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
+    return this.#ops.run(async () => {
+      this.#checkOpen();
+      await this.conversation.calm();
+      if (!this.conversation.isRunning && order.options !== undefined) this.#adoptOptions(order.options);
+      await this.conversation.start(order.resume);
+      const previous = this.#owner;
+      if (previous !== undefined && previous.client !== client) previous.subscriber.taken(client.peer_pid);
+      previous?.end();
+      const after_seq = order.last_seen_seq ?? (order.resume ? this.stream.ringStart : this.stream.last_seq);
+      this.#owner = new Feed({ client, subscriber, stream: this.stream, role: "owner", after_seq });
+      this.detached_at_ms = undefined;
+      this.balance();
+      return this.#owner;
+    });
+  }
+
+  watch(client: Client, subscriber: Subscriber, last_seen_seq: number | undefined): Feed {
+    this.unwatch(client);
+    const after_seq = last_seen_seq ?? this.stream.last_seq;
+    return new Feed({ client, subscriber, stream: this.stream, role: "watcher", after_seq });
+  }
+
+  unwatch(client: Client): boolean {
+    for (const feed of this.stream.feeds) {
+      if (feed.role !== "watcher" || feed.client !== client) continue;
+      feed.end();
+      return true;
+    }
+    return false;
+  }
+
+  send(client: Client, message: UserMessage): Promise<void> {
+    return this.#ops.run(async () => {
+      this.#checkOpen();
+      if (this.owner !== client) throw unknownSession(this.row.session_id);
+      await this.conversation.calm();
+      await this.conversation.send(message);
+    });
+  }
+
+  /** Not queued: it must get through while a message is being written to a stuck agent. */
+  async interrupt(client: Client, acknowledged: (was_idle: boolean) => void): Promise<void> {
+    const isRunning = !this.#isClosed && this.owner === client && this.conversation.markInterrupted();
+    acknowledged(!isRunning);
+    if (isRunning) await this.conversation.stopTurn();
+  }
+
+  /** Ends the session for good. A running turn gets its result, then the watchers are told. */
+  close(reason: string): Promise<void> {
+    return this.#ops.run(async () => {
+      if (this.#isClosed) return;
+      this.#isClosed = true;
+      await this.conversation.calm();
+      await this.conversation.stop("now");
+      await this.stream.settled();
+      for (const feed of [...this.stream.feeds]) {
+        if (feed.role === "watcher") feed.subscriber.closed(reason);
+        feed.end();
+      }
+      this.#owner = undefined;
+    });
+  }
+
+  /** The owner is gone (spec §5.9): a running turn goes on to its result, an idle agent is ended. */
+  detach(nowMs: number): void {
+    this.#owner?.end();
+    this.#owner = undefined;
+    this.detached_at_ms = nowMs;
+    this.balance();
+    if (!this.conversation.isTurnActive) this.#endUnowned("now");
+  }
+
+  /** Backpressure (DESIGN R11): the owner's full outbox or a slow log pauses the agent; a watcher never does. */
+  balance(): void {
+    this.conversation.hold(this.stream.isOverfull || this.#owner?.isFull === true);
+  }
+
+  /** Resolves when the operations queued so far are done. */
+  idle(): Promise<void> {
+    return this.#ops.idle();
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw unknownSession(this.row.session_id);
+  }
+
+  /** New options count from the next start of the agent; a missing cwd stays what it was. */
+  #adoptOptions(options: Record<string, unknown>): void {
+    if (Object.keys(options).length === 0) return;
+    const { cwd = this.row.cwd } = options;
+    this.row.options = cwd === undefined ? options : { ...options, cwd };
+    if (typeof cwd === "string") this.row.cwd = cwd;
+    this.#context.publisher.saveRow(this.stream);
+  }
+
+  #endUnowned(how: "finish" | "now"): void {
+    void this.#ops.run(async () => {
+      await this.conversation.calm();
+      if (this.#owner !== undefined || this.conversation.isTurnActive) return;
+      await this.conversation.stop(how);
+    });
+  }
+}
+
+export function unknownSession(session_id: string): CodedError {
+  return new CodedError("session_unknown", `no session ${session_id} here, or it belongs to another client`);
+}

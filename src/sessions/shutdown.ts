@@ -1,0 +1,33 @@
+// Ending all sessions when the daemon stops (spec §9.5): idle agents at once, running turns may finish within
+// the grace time, then everything that is left is ended, all in parallel.
+import type { Log } from "../base/log.ts";
+import type { SessionHub } from "./hub.ts";
+import type { Session } from "./session.ts";
+
+const POLL_MS = 20;
+
+export async function drain(hub: SessionHub, graceMs: number, log: Log): Promise<void> {
+  const sessions = hub.sessions;
+  const nowMs = Date.now();
+  for (const session of sessions) session.detach(nowMs);
+  const finishing = sessions.filter((session) => session.conversation.isTurnActive);
+  if (finishing.length > 0 && graceMs > 0) {
+    log.info("daemon.shutdown_waiting_for_turns", { count: finishing.length, grace_s: graceMs / 1000 });
+    if (!(await turnsEnd(finishing, nowMs + graceMs))) log.warn("daemon.shutdown_grace_expired");
+  }
+  await Promise.all(
+    sessions.map(async (session) => {
+      if (session.conversation.isTurnActive) await session.conversation.stop("now");
+      await session.idle();
+      await session.stream.settled();
+    }),
+  );
+}
+
+async function turnsEnd(sessions: readonly Session[], untilMs: number): Promise<boolean> {
+  while (sessions.some((session) => session.conversation.isTurnActive)) {
+    if (Date.now() >= untilMs) return false;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return true;
+}

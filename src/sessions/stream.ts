@@ -1,0 +1,166 @@
+// The event stream of one session: gives out `seq`, keeps the ring, feeds the subscribers. Frames enter only
+// through publish.ts. A frame is turned into text once, for log, ring and all subscribers.
+import { Ring, type SeqBatch } from "../base/ring.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import type { LogBatch, Store } from "../store/types.ts";
+import type { Feed } from "./feed.ts";
+import type { Batch } from "./types.ts";
+
+/** Text that waits for the log; past this the agent is paused. */
+const MAX_PENDING_CHARS = 4 * 1024 * 1024;
+
+export interface StreamOptions {
+  row: SessionRow;
+  ringSize: number;
+  store: Store;
+  /** The stream can take no more from the agent, or can again. */
+  pressure(): void;
+}
+
+/** What one flush takes out of a stream. */
+export interface Taken {
+  batch: Batch;
+  row: SessionRow | undefined;
+  sync: boolean;
+  tails: string[];
+}
+
+export class Stream {
+  readonly row: SessionRow;
+  readonly ring: Ring<Batch>;
+  readonly feeds = new Set<Feed>();
+  readonly #store: Store;
+  readonly #ringSize: number;
+  readonly #head: string;
+  /** Somebody may have become too slow, or fast enough again: the session looks and holds its agent or not. */
+  readonly pressure: () => void;
+  /** Frames without envelope: `,"type":…}`. */
+  #tails: string[] = [];
+  #pendingChars = 0;
+  #sync = false;
+  #rowChanged = false;
+  #lost = 0;
+  #settled: (() => void)[] = [];
+  #inFlight = false;
+
+  constructor(options: StreamOptions) {
+    this.row = options.row;
+    this.ring = new Ring(options.ringSize);
+    this.#store = options.store;
+    this.#ringSize = options.ringSize;
+    this.pressure = options.pressure;
+    this.#head = `{"session_id":${JSON.stringify(options.row.session_id)}`;
+  }
+
+  get session_id(): string {
+    return this.row.session_id;
+  }
+
+  /** The newest seq that clients may know of. */
+  get last_seq(): number {
+    return this.row.last_seq;
+  }
+
+  get hasWork(): boolean {
+    return this.#tails.length > 0 || this.#rowChanged;
+  }
+
+  get isOverfull(): boolean {
+    return this.#pendingChars > MAX_PENDING_CHARS;
+  }
+
+  add(frame: object, sync: boolean): void {
+    const tail = `,${JSON.stringify(frame).slice(1)}`;
+    this.#tails.push(tail);
+    this.#pendingChars += tail.length;
+    if (sync) this.#sync = true;
+    if (this.isOverfull) this.pressure();
+  }
+
+  /** The row differs from what is stored; it goes out with the next flush, in the same transaction. */
+  touchRow(): void {
+    this.#rowChanged = true;
+  }
+
+  /** Frames that were shown without being stored, since the last one that was. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** Resolves when everything added so far is in the log (or known to be lost) and was given out. */
+  settled(): Promise<void> {
+    if (!this.#inFlight && !this.hasWork) return Promise.resolve();
+    return new Promise((resolve) => this.#settled.push(resolve));
+  }
+
+  take(lostNotice: (backend: string, lost: number, after_seq: number) => object): Taken {
+    let tails = this.#tails;
+    if (this.#lost > 0 && tails.length > 0) {
+      const notice = lostNotice(this.row.backend, this.#lost, this.row.last_seq);
+      tails = [`,${JSON.stringify(notice).slice(1)}`, ...tails];
+    }
+    const first_seq = this.row.last_seq + 1;
+    let seq = this.row.last_seq;
+    let text = "";
+    const head = `${this.#head},"seq":`;
+    for (const tail of tails) {
+      seq += 1;
+      text += `${head}${seq}${tail}\n`;
+    }
+    const batch: Batch = { session_id: this.session_id, first_seq, last_seq: seq, bytes: Buffer.from(text) };
+    const taken: Taken = {
+      batch,
+      row: this.#rowChanged || tails.length > 0 ? { ...this.row, last_seq: seq } : undefined,
+      sync: this.#sync,
+      tails: this.#tails,
+    };
+    this.#tails = [];
+    this.#sync = false;
+    this.#rowChanged = false;
+    this.#inFlight = true;
+    return taken;
+  }
+
+  /** The log has answered: give the frames out, with their seq or marked as not stored. */
+  settle(taken: Taken, failure: string | undefined): void {
+    this.#inFlight = false;
+    const wasOverfull = this.isOverfull;
+    for (const tail of taken.tails) this.#pendingChars -= tail.length;
+    if (taken.tails.length > 0) {
+      if (failure === undefined) this.#stored(taken.batch);
+      else this.#notStored(taken.tails);
+    }
+    if (wasOverfull && !this.isOverfull) this.pressure();
+    if (!this.hasWork) for (const resolve of this.#settled.splice(0)) resolve();
+  }
+
+  /** Where a reader starts that wants what the ring holds; after a restart the log's tail stands for the ring. */
+  get ringStart(): number {
+    if (this.#store.durable) return Math.max(0, this.last_seq - this.#ringSize);
+    return (this.ring.firstSeq ?? this.last_seq + 1) - 1;
+  }
+
+  /** Stored frames behind `after_seq`, from the ring or, where it does not reach, from the log. */
+  async after(after_seq: number, maxBytes: number): Promise<SeqBatch | LogBatch | undefined> {
+    const inRing = this.ring.firstSeq;
+    if (inRing !== undefined && inRing <= after_seq + 1) return this.ring.after(after_seq);
+    if (!this.#store.durable) return this.ring.after(after_seq);
+    const fromLog = await this.#store.read(this.session_id, after_seq, maxBytes);
+    return fromLog ?? this.ring.after(after_seq);
+  }
+
+  #stored(batch: Batch): void {
+    this.#lost = 0;
+    this.row.last_seq = batch.last_seq;
+    this.ring.push(batch);
+    for (const feed of this.feeds) feed.deliver(batch);
+  }
+
+  /** DESIGN R2: shown without seq, counted, and told by a notice once the log takes frames again. */
+  #notStored(tails: string[]): void {
+    this.#lost += tails.length;
+    const text = tails.map((tail) => `${this.#head},"persisted":false${tail}\n`).join("");
+    const batch: Batch = { session_id: this.session_id, first_seq: 0, last_seq: 0, bytes: Buffer.from(text) };
+    for (const feed of this.feeds) feed.deliver(batch);
+  }
+}

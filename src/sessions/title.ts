@@ -1,0 +1,15 @@
+// The title of a session: its first user message, on one line, at most 80 characters.
+import { textOf, type UserMessage } from "../protocol/content.ts";
+
+const MAX_LENGTH = 80;
+
+export function titleOf(message: UserMessage): string | undefined {
+  const text = textOf(message, " ").replace(/\s+/g, " ").trim();
+  if (text === "") return undefined;
+  const characters = [...text];
+  if (characters.length <= MAX_LENGTH) return text;
+  return `${characters
+    .slice(0, MAX_LENGTH - 1)
+    .join("")
+    .trimEnd()}…`;
+}

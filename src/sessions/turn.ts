@@ -1,0 +1,66 @@
+// The turn that runs in a session: pure data and the stamps that its frames carry.
+import type { AgentEvent, NoticeEvent, ResultEvent } from "../protocol/events.ts";
+
+export interface Turn {
+  readonly turn_id: string;
+  readonly started_at_ms: number;
+  /** Who began it: a client's message, or the agent by itself. */
+  readonly origin: "user" | "agent";
+  /** The `task_started` notice is out. It waits for the first system_init of a process (wire facts §3). */
+  announced: boolean;
+  firstTokenMs?: number;
+  /** A client asked to stop it. */
+  interrupting: boolean;
+  /** How it ends whatever the agent says: set when we end it because of an error. */
+  verdict?: { code: string; message: string };
+}
+
+export function createTurn(turn_id: string, started_at_ms: number, origin: Turn["origin"]): Turn {
+  return { turn_id, started_at_ms, origin, announced: false, interrupting: false };
+}
+
+export function startedNotice(turn: Turn, backend: string): NoticeEvent {
+  return {
+    type: "agent.notice",
+    backend,
+    level: "info",
+    category: "task_started",
+    data: {
+      turn_id: turn.turn_id,
+      started_at_ms: turn.started_at_ms,
+      ...(turn.origin === "agent" ? { origin: "agent" } : {}),
+    },
+  };
+}
+
+const CONTENT = new Set<AgentEvent["type"]>(["agent.delta", "agent.message", "agent.tool_use"]);
+
+export function noteFirstToken(turn: Turn, event: AgentEvent, nowMs: number): void {
+  if (turn.firstTokenMs === undefined && CONTENT.has(event.type))
+    turn.firstTokenMs = nowMs - turn.started_at_ms;
+}
+
+/** The agent's result with our stamps; an interrupted or failed turn ends as such whatever the agent calls it. */
+export function stampResult(turn: Turn, result: ResultEvent): ResultEvent {
+  const stamped: ResultEvent = { ...result, turn_id: turn.turn_id };
+  if (stamped.time_to_first_token_ms === undefined && turn.firstTokenMs !== undefined) {
+    stamped.time_to_first_token_ms = Math.max(0, Math.round(turn.firstTokenMs));
+  }
+  if (turn.verdict !== undefined) {
+    stamped.subtype = "error";
+    stamped.error = turn.verdict;
+  } else if (turn.interrupting && stamped.subtype === "error") {
+    stamped.subtype = "interrupted";
+    delete stamped.error;
+  }
+  return stamped;
+}
+
+/** The result of a turn whose agent will never give one. */
+export function syntheticResult(
+  backend: string,
+  subtype: "interrupted" | "error",
+  error?: { code: string; message: string },
+): ResultEvent {
+  return { type: "agent.result", backend, subtype, num_turns: 1, ...(error === undefined ? {} : { error }) };
+}

@@ -1,0 +1,24 @@
+// A store in this thread, for tests and tools: it blocks while the disk works.
+import { CodedError } from "../base/coded-error.ts";
+import { type Args, createStore, type Op, perform, type Result } from "./calls.ts";
+import { openDriver } from "./driver.ts";
+import type { DriverOptions, Store, StoreConfig } from "./types.ts";
+
+export async function openInProcessStore(
+  config: StoreConfig,
+  options: Partial<DriverOptions> = {},
+): Promise<Store> {
+  const { now = Date.now, onRecovery = () => undefined } = options;
+  const driver = await openDriver(config, { now, onRecovery });
+  let isClosed = false;
+  const call = async <K extends Op>(op: K, args: Args<K>): Promise<Result<K>> => {
+    if (isClosed) throw new CodedError("internal", "the store is closed");
+    return perform(driver, op, args) as Result<K>;
+  };
+  const store = createStore(call, async () => {
+    if (isClosed) return;
+    isClosed = true;
+    driver.close();
+  });
+  return { ...store, prune: (limits) => call("prune", [limits, now()]) };
+}

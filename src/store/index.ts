@@ -1,0 +1,16 @@
+// The door of the store.
+export { openInProcessStore } from "./in-process.ts";
+export { lateStore } from "./late.ts";
+export { createMemoryStore } from "./memory.ts";
+export { openThreadStore } from "./thread.ts";
+export type {
+  AppendOrder,
+  AppendOutcome,
+  LogBatch,
+  PruneCounts,
+  Recovery,
+  Retention,
+  Store,
+  StoreConfig,
+  StoreOptions,
+} from "./types.ts";

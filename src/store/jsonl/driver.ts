@@ -1,0 +1,138 @@
+// The JSONL driver: two files a session (§5.11, §5.15), for people who want to read their logs with other tools.
+// It has no transaction over both files: the log is written first, so a row never claims what the log lacks.
+import { join } from "node:path";
+import { messageOf } from "../../base/coded-error.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+import { defaultRow } from "../default-row.ts";
+import type {
+  AppendOrder,
+  AppendOutcome,
+  Driver,
+  DriverOptions,
+  LogBatch,
+  PruneCounts,
+  Retention,
+} from "../types.ts";
+import { emptyOutcome, markUnit, toUnits, type Unit } from "../units.ts";
+import { type FileSystem, nodeFileSystem } from "./file-system.ts";
+import { LogFile } from "./log-file.ts";
+import { LogFiles } from "./log-files.ts";
+import { logOwner, logPath, ownFiles, sidecarOwner } from "./paths.ts";
+import { peekLog } from "./peek.ts";
+import { mayExceed, newFront } from "./retention.ts";
+import { Sidecars } from "./sidecar.ts";
+import { syncDirectory, unlinkIfThere } from "./whole.ts";
+
+export function openJsonlDriver(
+  dir: string,
+  options: DriverOptions,
+  fs: FileSystem = nodeFileSystem,
+): Driver {
+  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return new JsonlDriver(dir, options, fs);
+}
+
+class JsonlDriver implements Driver {
+  readonly #dir: string;
+  readonly #fs: FileSystem;
+  readonly #now: () => number;
+  readonly #sidecars: Sidecars;
+  readonly #logs: LogFiles;
+
+  constructor(dir: string, options: DriverOptions, fs: FileSystem) {
+    this.#dir = dir;
+    this.#fs = fs;
+    this.#now = options.now;
+    this.#sidecars = new Sidecars({ ...options, fs, dir });
+    this.#logs = new LogFiles((session_id) => {
+      const rowSeq = () => this.#sidecars.read(session_id)?.last_seq ?? 0;
+      return new LogFile({ ...options, fs, dir, session_id, rowSeq, path: logPath(dir, session_id) });
+    });
+  }
+
+  append(order: AppendOrder): AppendOutcome {
+    const outcome = emptyOutcome(order);
+    for (const unit of toUnits(order)) {
+      try {
+        this.#store(unit, order.sync);
+      } catch (error) {
+        markUnit(outcome, unit, messageOf(error));
+      }
+    }
+    return outcome;
+  }
+
+  read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined {
+    return this.#logs.get(session_id).read(after_seq, max_bytes);
+  }
+
+  loadRow(session_id: string): SessionRow | undefined {
+    const { frames } = this.#logs.get(session_id);
+    const row = this.#sidecars.read(session_id);
+    if (frames === undefined) return row;
+    const { last_seq } = frames;
+    return row === undefined ? defaultRow({ session_id, last_seq }, this.#now()) : { ...row, last_seq };
+  }
+
+  rows(): SessionRow[] {
+    const rows: SessionRow[] = [];
+    for (const name of this.#fs.readdirSync(this.#dir)) {
+      const session_id = sidecarOwner(name);
+      const row = session_id === undefined ? undefined : this.#sidecars.read(session_id);
+      if (row !== undefined) rows.push({ ...row, last_seq: this.#peekLastSeq(row) });
+    }
+    return rows.sort((a, b) => b.last_active_at_ms - a.last_active_at_ms);
+  }
+
+  saveRow(row: SessionRow): void {
+    this.#sidecars.write(row);
+  }
+
+  /** Removes the session's own files, those put aside too, and nothing else. */
+  delete(session_id: string): void {
+    const isOurs = ownFiles(session_id);
+    const names = this.#fs.readdirSync(this.#dir).filter(isOurs);
+    this.#logs.forget(session_id);
+    for (const name of names) unlinkIfThere(this.#fs, join(this.#dir, name));
+    if (names.length > 0) syncDirectory(this.#fs, this.#dir);
+  }
+
+  prune(limits: Retention, nowMs: number): PruneCounts {
+    const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0 };
+    for (const name of this.#fs.readdirSync(this.#dir)) {
+      const session_id = logOwner(name);
+      const peek = session_id === undefined ? undefined : peekLog(this.#fs, join(this.#dir, name));
+      if (session_id === undefined || peek === undefined || !mayExceed(peek, limits, nowMs)) continue;
+      const file = this.#logs.get(session_id);
+      const front = newFront(file, limits, nowMs);
+      if (front === undefined) continue;
+      counts.sessions += 1;
+      counts.events += front.seq - (file.frames?.first_seq ?? front.seq);
+      counts.bytes += front.offset;
+      file.cutFront(front);
+    }
+    return counts;
+  }
+
+  close(): void {
+    this.#logs.close();
+  }
+
+  #store({ batch, row }: Unit, sync: boolean): void {
+    const file = batch === undefined ? undefined : this.#logs.get(batch.value.session_id);
+    if (batch !== undefined) file?.append(batch.value, sync);
+    if (row === undefined) return;
+    try {
+      this.#sidecars.write(row.value);
+    } catch (error) {
+      file?.revert();
+      throw error;
+    }
+  }
+
+  /** The whole log of every session is not scanned for a list; its last frame tells enough. */
+  #peekLastSeq(row: SessionRow): number {
+    const known = this.#logs.peek(row.session_id)?.frames?.last_seq;
+    return known ?? peekLog(this.#fs, logPath(this.#dir, row.session_id))?.last_seq ?? row.last_seq;
+  }
+}

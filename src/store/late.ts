@@ -1,0 +1,23 @@
+// A store that is still being opened: calls wait for it. Lets the daemon listen before the disk is ready.
+import type { Store } from "./types.ts";
+
+export function lateStore(opening: Promise<Store>, durable: boolean): Store {
+  let store: Store | undefined;
+  const opened = opening.then((ready) => {
+    store = ready;
+    return ready;
+  });
+  opened.catch(() => undefined); // whoever opens it reports the failure; a call gets it too
+  return {
+    durable,
+    append: (order) => (store ? store.append(order) : opened.then((s) => s.append(order))),
+    read: (id, after, max) =>
+      store ? store.read(id, after, max) : opened.then((s) => s.read(id, after, max)),
+    loadRow: async (id) => (await opened).loadRow(id),
+    rows: async () => (await opened).rows(),
+    saveRow: async (row) => (await opened).saveRow(row),
+    delete: async (id) => (await opened).delete(id),
+    prune: async (limits) => (await opened).prune(limits),
+    close: async () => (await opened).close(),
+  };
+}

@@ -1,0 +1,135 @@
+// Opens the database file: the engine that this Node has, private permissions, one daemon at a time, and a
+// broken file moved aside instead of being used or lost. Knows nothing of tables.
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { timestamp } from "../timestamp.ts";
+import type { Recovery } from "../types.ts";
+
+export type Database = DatabaseSyncInstance;
+export type Statement = ReturnType<Database["prepare"]>;
+
+interface Opening {
+  path: string;
+  /** Reads enough of the file to find out that it is broken. */
+  prepare(db: Database): void;
+  now(): number;
+  onRecovery(recovery: Recovery): void;
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+export async function openDatabase(opening: Opening): Promise<Database> {
+  const engine = await loadEngine();
+  createPrivately(opening.path);
+  try {
+    return connect(engine, opening);
+  } catch (cause) {
+    if (isBusy(cause)) throw inUse(opening.path, cause);
+    if (!isBroken(cause)) throw cause;
+    moveAside(opening);
+    createPrivately(opening.path);
+    return connect(engine, opening);
+  }
+}
+
+/**
+ * Gives the lock back by hand: with @photostructure/sqlite 1.2.1 a closed database lives on, lock and all, until
+ * its statements are collected. SQLite gives it back only outside WAL mode, which also folds the WAL into the file.
+ */
+export function closeDatabase(db: Database): void {
+  if (!db.isOpen) return;
+  try {
+    db.exec("PRAGMA journal_mode=DELETE; PRAGMA locking_mode=NORMAL; SELECT count(*) FROM sqlite_schema");
+  } catch {
+    // A file that is broken, full or not ours: the WAL stays beside it, and the next open reads it.
+  } finally {
+    db.close();
+  }
+}
+
+/** Runs `work` in a transaction; nothing of it stays when it throws. */
+export function inTransaction<T>(db: Database, work: () => T): T {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    db.exec("COMMIT");
+    return result;
+  } catch (cause) {
+    // SQLite rolls back by itself on some errors (full disk), and a second ROLLBACK would hide the cause.
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw cause;
+  }
+}
+
+type Engine = new (path: string) => Database;
+
+/** node:sqlite needs a flag before Node 24, so older ones get its back-port. Only the one needed is loaded. */
+async function loadEngine(): Promise<Engine> {
+  if (Number.parseInt(process.versions.node, 10) >= 24) {
+    const builtin = process.getBuiltinModule("node:sqlite") as unknown as { DatabaseSync: Engine };
+    return builtin.DatabaseSync;
+  }
+  return (await import("@photostructure/sqlite")).DatabaseSync as unknown as Engine;
+}
+
+/** Never opens a file that exists: closing any handle on it would drop SQLite's locks in this process. */
+function createPrivately(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600));
+  else if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+}
+
+function connect(engine: Engine, opening: Opening): Database {
+  const db = new engine(opening.path);
+  try {
+    // The lock is taken by the first access and kept, so a second daemon fails here and not in a write.
+    db.exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
+    // Without a limit the WAL keeps the size of the largest transaction for ever.
+    db.exec("PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF; PRAGMA temp_store=MEMORY");
+    db.exec("BEGIN EXCLUSIVE; COMMIT");
+    opening.prepare(db);
+    return db;
+  } catch (cause) {
+    closeDatabase(db);
+    throw cause;
+  }
+}
+
+/** The WAL goes with its database: replayed into a new file it would break that one too. */
+function moveAside({ path, now, onRecovery }: Opening): void {
+  const aside = `${path}.corrupt-${timestamp(now())}`;
+  const cut_bytes = statSync(path).size;
+  renameSync(path, aside);
+  for (const suffix of ["-wal", "-shm", "-journal"]) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  }
+  onRecovery({ kept_seq: 0, cut_bytes, aside });
+}
+
+function inUse(path: string, cause: unknown): CodedError {
+  return new CodedError(
+    "internal",
+    `${path} is in use by another process; stop the other blemeesd, or give this one another XDG_STATE_HOME or store=memory`,
+    { cause },
+  );
+}
+
+function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY || /database is locked/.test(messageOf(error));
+}
+
+function isBroken(error: unknown): boolean {
+  const code = resultCode(error);
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return true;
+  return /file is not a database|disk image is malformed/.test(messageOf(error));
+}
+
+/** The primary result code; the upper bits say more about it. */
+function resultCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown }).errcode;
+  return typeof code === "number" ? code & 0xff : undefined;
+}

@@ -1,0 +1,140 @@
+// The SQLite driver: one transaction an append, and a second try batch by batch when it fails.
+import { messageOf } from "../../base/coded-error.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+import { defaultRow } from "../default-row.ts";
+import type {
+  AppendOrder,
+  AppendOutcome,
+  Driver,
+  DriverOptions,
+  LogBatch,
+  PruneCounts,
+  Retention,
+} from "../types.ts";
+import { emptyOutcome, markUnit, toUnits, type Unit } from "../units.ts";
+import { closeDatabase, type Database, inTransaction, openDatabase } from "./database.ts";
+import { Events } from "./events.ts";
+import { migrate } from "./migrations.ts";
+import { Pruner } from "./retention.ts";
+import { Sessions } from "./sessions.ts";
+
+export async function openSqliteDriver(path: string, options: DriverOptions): Promise<Driver> {
+  const db = await openDatabase({
+    path,
+    now: options.now,
+    onRecovery: options.onRecovery,
+    prepare(found) {
+      migrate(found);
+      // Walks both trees, so that a broken one is found now and not in the middle of a turn.
+      new Sessions(found).all();
+    },
+  });
+  return new SqliteDriver(db, options.now);
+}
+
+/** Over a database that is open and migrated; its own door for tests that let the database fail. */
+export class SqliteDriver implements Driver {
+  readonly #db: Database;
+  readonly #now: () => number;
+  readonly #events: Events;
+  readonly #sessions: Sessions;
+  readonly #pruner: Pruner;
+
+  constructor(db: Database, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+    this.#sessions = new Sessions(db);
+    this.#events = new Events(db, (session_id) => this.#sessions.lastSeq(session_id));
+    this.#pruner = new Pruner(db);
+  }
+
+  append(order: AppendOrder): AppendOutcome {
+    const outcome = emptyOutcome(order);
+    const units = toUnits(order);
+    try {
+      // FULL syncs the WAL with the commit, and so every commit before it; inside a transaction it would not count.
+      if (order.sync) this.#db.exec("PRAGMA synchronous=FULL");
+      if (this.#tryTogether(units, outcome)) return outcome;
+      for (const unit of units) this.#storeAlone(unit, outcome);
+    } catch (error) {
+      for (const unit of units) markUnit(outcome, unit, messageOf(error));
+    } finally {
+      if (order.sync) this.#syncNormally();
+    }
+    return outcome;
+  }
+
+  read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined {
+    return this.#events.read(session_id, after_seq, max_bytes);
+  }
+
+  loadRow(session_id: string): SessionRow | undefined {
+    const row = this.#sessions.load(session_id);
+    if (row !== undefined) return row;
+    const last_seq = this.#events.newestSeq(session_id);
+    return last_seq === undefined ? undefined : defaultRow({ session_id, last_seq }, this.#now());
+  }
+
+  rows(): SessionRow[] {
+    return this.#sessions.all();
+  }
+
+  saveRow(row: SessionRow): void {
+    this.#sessions.save(row);
+  }
+
+  delete(session_id: string): void {
+    inTransaction(this.#db, () => {
+      this.#events.delete(session_id);
+      this.#sessions.delete(session_id);
+    });
+  }
+
+  prune(limits: Retention, nowMs: number): PruneCounts {
+    return this.#pruner.prune(limits, nowMs);
+  }
+
+  close(): void {
+    closeDatabase(this.#db);
+  }
+
+  #tryTogether(units: Unit[], outcome: AppendOutcome): boolean {
+    try {
+      inTransaction(this.#db, () => {
+        for (const unit of units) markUnit(outcome, unit, this.#store(unit));
+      });
+      return true;
+    } catch {
+      // Which unit was at fault is found by storing them one by one; each then reports its own error.
+      this.#events.forget();
+      return false;
+    }
+  }
+
+  #storeAlone(unit: Unit, outcome: AppendOutcome): void {
+    try {
+      markUnit(
+        outcome,
+        unit,
+        inTransaction(this.#db, () => this.#store(unit)),
+      );
+    } catch (error) {
+      this.#events.forget();
+      markUnit(outcome, unit, messageOf(error));
+    }
+  }
+
+  #store({ batch, row }: Unit): string | undefined {
+    const fault = batch === undefined ? undefined : this.#events.insert(batch.value, this.#now());
+    if (fault === undefined && row !== undefined) this.#sessions.save(row.value);
+    return fault;
+  }
+
+  #syncNormally(): void {
+    try {
+      this.#db.exec("PRAGMA synchronous=NORMAL");
+    } catch {
+      // The outcome is known already; staying at FULL only costs time.
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// The table `batches`: the frames of all sessions, one row a batch. Callers hold the transaction.
+import { countLines, findBatchFault, offsetOfLine, sequenceFault, wholeLines } from "../frames.ts";
+import type { LogBatch } from "../types.ts";
+import type { Database, Statement } from "./database.ts";
+
+export interface StoredBatch {
+  first_seq: number;
+  last_seq: number;
+  bytes: Uint8Array;
+}
+
+const MAX_CACHED = 4096;
+
+export class Events {
+  readonly #insert: Statement;
+  readonly #newest: Statement;
+  readonly #floor: Statement;
+  readonly #at: Statement;
+  readonly #delete: Statement;
+  readonly #rowSeq: (session_id: string) => number;
+  /** What the next append must follow; spares a query a batch. */
+  readonly #lastSeq = new Map<string, number>();
+
+  /** `rowSeq` tells where the seq of a session without frames goes on. */
+  constructor(db: Database, rowSeq: (session_id: string) => number) {
+    this.#rowSeq = rowSeq;
+    this.#insert = db.prepare("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)");
+    this.#newest = db.prepare(
+      "SELECT last_seq FROM batches WHERE session_id = ? ORDER BY first_seq DESC LIMIT 1",
+    );
+    this.#floor = db.prepare(
+      "SELECT max(first_seq) AS first_seq FROM batches WHERE session_id = ? AND first_seq <= ?",
+    );
+    this.#at = db.prepare(
+      "SELECT first_seq, last_seq, bytes FROM batches WHERE session_id = ? AND first_seq >= ? ORDER BY first_seq LIMIT 1",
+    );
+    this.#delete = db.prepare("DELETE FROM batches WHERE session_id = ?");
+  }
+
+  /** Inserts the batch, or says why it may not be stored. Throws when the database does. */
+  insert(batch: LogBatch, nowMs: number): string | undefined {
+    const { session_id, first_seq, last_seq, bytes } = batch;
+    const fault = findBatchFault(batch) ?? sequenceFault(batch, this.#lastSeqOf(session_id));
+    if (fault !== undefined) return fault;
+    this.#insert.run(session_id, first_seq, last_seq, last_seq - first_seq + 1, nowMs, bytes);
+    if (this.#lastSeq.size >= MAX_CACHED) this.#lastSeq.clear();
+    this.#lastSeq.set(session_id, last_seq);
+    return undefined;
+  }
+
+  /** The transaction was rolled back, or somebody else changed the tables. */
+  forget(): void {
+    this.#lastSeq.clear();
+  }
+
+  newestSeq(session_id: string): number | undefined {
+    return (this.#newest.get(session_id) as { last_seq: number } | undefined)?.last_seq;
+  }
+
+  read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined {
+    const first = this.#firstBehind(session_id, after_seq);
+    if (first === undefined) return undefined;
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    let last_seq = first.first_seq - 1;
+    for (let next: StoredBatch | undefined = first; next !== undefined; ) {
+      // Exactly the seq behind: what stands behind a hole is not handed out as if there were none.
+      if (next.first_seq !== last_seq + 1) break;
+      const length = wholeLines(next.bytes, max_bytes - size);
+      if (parts.length > 0 && size + length > max_bytes) break;
+      const whole = length === next.bytes.length;
+      const part = next.bytes.subarray(0, length);
+      parts.push(part);
+      size += length;
+      last_seq = whole ? next.last_seq : last_seq + countLines(part);
+      if (!whole || size >= max_bytes) break;
+      next = this.#batchFrom(session_id, last_seq + 1);
+    }
+    return { session_id, first_seq: first.first_seq, last_seq, bytes: join(parts, size) };
+  }
+
+  delete(session_id: string): void {
+    this.#delete.run(session_id);
+    this.#lastSeq.delete(session_id);
+  }
+
+  #lastSeqOf(session_id: string): number {
+    return this.#lastSeq.get(session_id) ?? this.newestSeq(session_id) ?? this.#rowSeq(session_id);
+  }
+
+  /** The first stored batch with frames behind `after_seq`, without the frames up to it. */
+  #firstBehind(session_id: string, after_seq: number): StoredBatch | undefined {
+    const floor = this.#floor.get(session_id, after_seq + 1) as { first_seq: number | null };
+    let batch = this.#batchFrom(session_id, floor.first_seq ?? 0);
+    if (batch !== undefined && batch.last_seq <= after_seq) {
+      batch = this.#batchFrom(session_id, after_seq + 1);
+    }
+    if (batch === undefined || batch.first_seq > after_seq) return batch;
+    const skip = after_seq + 1 - batch.first_seq;
+    return {
+      ...batch,
+      first_seq: after_seq + 1,
+      bytes: batch.bytes.subarray(offsetOfLine(batch.bytes, skip)),
+    };
+  }
+
+  #batchFrom(session_id: string, first_seq: number): StoredBatch | undefined {
+    return this.#at.get(session_id, first_seq) as StoredBatch | undefined;
+  }
+}
+
+/** Always a copy of its own: the answer's memory is handed to another thread. */
+function join(parts: Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  return bytes;
+}

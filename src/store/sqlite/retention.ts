@@ -1,0 +1,121 @@
+// Removes old frames from `batches`: everything up to one seq a session, so that what stays is gapless. A batch
+// that straddles the cut is replaced by its tail.
+import { countLines, offsetOfLine } from "../frames.ts";
+import type { PruneCounts, Retention } from "../types.ts";
+import { type Database, inTransaction, type Statement } from "./database.ts";
+import type { StoredBatch } from "./events.ts";
+
+interface Size {
+  first_seq: number;
+  last_seq: number;
+  size: number;
+}
+
+export class Pruner {
+  readonly #db: Database;
+  readonly #sessions: Statement;
+  readonly #firstYoung: Statement;
+  readonly #sizes: Statement;
+  readonly #bytes: Statement;
+  readonly #totals: Statement;
+  readonly #delete: Statement;
+  readonly #shorten: Statement;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#sessions = db.prepare(
+      "SELECT session_id, min(first_seq) AS first_seq, max(last_seq) AS last_seq FROM batches GROUP BY session_id",
+    );
+    this.#firstYoung = db.prepare(
+      "SELECT min(first_seq) AS first_seq FROM batches WHERE session_id = ? AND at_ms >= ?",
+    );
+    this.#sizes = db.prepare(
+      "SELECT first_seq, last_seq, length(bytes) AS size FROM batches WHERE session_id = ? ORDER BY first_seq DESC",
+    );
+    this.#bytes = db.prepare(
+      "SELECT first_seq, last_seq, bytes FROM batches WHERE session_id = ? AND first_seq <= ? AND last_seq >= ?",
+    );
+    this.#totals = db.prepare(
+      "SELECT total(count) AS events, total(length(bytes)) AS bytes FROM batches WHERE session_id = ?",
+    );
+    this.#delete = db.prepare(
+      "DELETE FROM batches WHERE session_id = ? AND first_seq <= ? AND last_seq <= ?",
+    );
+    this.#shorten = db.prepare(
+      "UPDATE batches SET first_seq = ?, count = ?, bytes = ? WHERE session_id = ? AND first_seq = ?",
+    );
+  }
+
+  prune(limits: Retention, nowMs: number): PruneCounts {
+    const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0 };
+    for (const found of this.#sessions.all()) {
+      const { session_id, first_seq, last_seq } = found as unknown as Size & { session_id: string };
+      const cut = Math.min(this.#cutSeq(session_id, last_seq, limits, nowMs), last_seq - 1);
+      if (cut < first_seq) continue;
+      // A transaction a session: a failure in one leaves the others pruned and itself whole.
+      const gone = inTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
+      counts.sessions += 1;
+      counts.events += gone.events;
+      counts.bytes += gone.bytes;
+    }
+    return counts;
+  }
+
+  #cutSeq(session_id: string, last_seq: number, limits: Retention, nowMs: number): number {
+    let cut = 0;
+    if (limits.maxRowsPerSession > 0) cut = Math.max(cut, last_seq - limits.maxRowsPerSession);
+    if (limits.maxAgeMs > 0) cut = Math.max(cut, this.#oldSeq(session_id, last_seq, nowMs - limits.maxAgeMs));
+    if (limits.maxBytesPerSession > 0) {
+      cut = Math.max(cut, this.#beyondBytes(session_id, limits.maxBytesPerSession));
+    }
+    return cut;
+  }
+
+  /** Up to the first batch that is young enough: after a clock that jumped, too much stays rather than too little. */
+  #oldSeq(session_id: string, last_seq: number, beforeMs: number): number {
+    const young = this.#firstYoung.get(session_id, beforeMs) as { first_seq: number | null };
+    return young.first_seq === null ? last_seq : young.first_seq - 1;
+  }
+
+  #beyondBytes(session_id: string, maxBytes: number): number {
+    let room = maxBytes;
+    for (const found of this.#sizes.all(session_id)) {
+      const { first_seq, last_seq, size } = found as unknown as Size;
+      if (size > room) return last_seq - this.#linesFitting(session_id, last_seq, room);
+      room -= size;
+      if (room === 0) return first_seq - 1;
+    }
+    return 0;
+  }
+
+  /** How many of the newest frames of the batch that ends with `last_seq` fit into `room`. */
+  #linesFitting(session_id: string, last_seq: number, room: number): number {
+    const batch = this.#batchWith(session_id, last_seq);
+    if (batch === undefined) return 0;
+    const from = batch.bytes.length - room;
+    // The newline in front of the first frame that fits may be the very last byte that does not.
+    const start = batch.bytes.indexOf(0x0a, from - 1) + 1;
+    return countLines(batch.bytes.subarray(start));
+  }
+
+  #removeUpTo(session_id: string, cut: number): { events: number; bytes: number } {
+    const before = this.#total(session_id);
+    this.#delete.run(session_id, cut, cut);
+    const astride = this.#batchWith(session_id, cut);
+    if (astride !== undefined) {
+      const { first_seq, last_seq, bytes } = astride;
+      const tail = bytes.subarray(offsetOfLine(bytes, cut + 1 - first_seq));
+      this.#shorten.run(cut + 1, last_seq - cut, tail, session_id, first_seq);
+    }
+    const after = this.#total(session_id);
+    return { events: before.events - after.events, bytes: before.bytes - after.bytes };
+  }
+
+  #batchWith(session_id: string, seq: number): StoredBatch | undefined {
+    return this.#bytes.get(session_id, seq, seq) as StoredBatch | undefined;
+  }
+
+  #total(session_id: string): { events: number; bytes: number } {
+    return this.#totals.get(session_id) as { events: number; bytes: number };
+  }
+}

@@ -1,0 +1,59 @@
+// The table `sessions`: the row as JSON, beside the columns that one queries by. The log is the authority on
+// `last_seq`; the column counts only for a session whose log is empty.
+import type { SessionRow } from "../../protocol/session.ts";
+import type { Database, Statement } from "./database.ts";
+
+const LOG_SEQ =
+  "(SELECT b.last_seq FROM batches b WHERE b.session_id = s.session_id ORDER BY b.first_seq DESC LIMIT 1) AS log_seq";
+
+interface Found {
+  row: string;
+  log_seq: number | null;
+}
+
+export class Sessions {
+  readonly #save: Statement;
+  readonly #load: Statement;
+  readonly #all: Statement;
+  readonly #seq: Statement;
+  readonly #delete: Statement;
+
+  constructor(db: Database) {
+    this.#save = db.prepare(
+      "INSERT OR REPLACE INTO sessions (session_id, backend, last_active_at_ms, last_seq, row) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.#load = db.prepare(`SELECT row, ${LOG_SEQ} FROM sessions s WHERE session_id = ?`);
+    this.#all = db.prepare(
+      `SELECT row, ${LOG_SEQ} FROM sessions s ORDER BY last_active_at_ms DESC, session_id`,
+    );
+    this.#seq = db.prepare("SELECT last_seq FROM sessions WHERE session_id = ?");
+    this.#delete = db.prepare("DELETE FROM sessions WHERE session_id = ?");
+  }
+
+  save(row: SessionRow): void {
+    this.#save.run(row.session_id, row.backend, row.last_active_at_ms, row.last_seq, JSON.stringify(row));
+  }
+
+  load(session_id: string): SessionRow | undefined {
+    const found = this.#load.get(session_id);
+    return found === undefined ? undefined : toRow(found as unknown as Found);
+  }
+
+  all(): SessionRow[] {
+    return this.#all.all().map((found) => toRow(found as unknown as Found));
+  }
+
+  lastSeq(session_id: string): number {
+    return (this.#seq.get(session_id) as { last_seq: number } | undefined)?.last_seq ?? 0;
+  }
+
+  delete(session_id: string): void {
+    this.#delete.run(session_id);
+  }
+}
+
+/** Trusts the JSON: only `save` writes it, and the table checks that it is JSON. */
+function toRow(found: Found): SessionRow {
+  const row = JSON.parse(found.row) as SessionRow;
+  return found.log_seq === null ? row : { ...row, last_seq: found.log_seq };
+}

@@ -1,0 +1,55 @@
+// Recorded traffic (test/fixtures/claude/*.native.jsonl), and what the translator makes of it.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonObject } from "../../../src/base/json.ts";
+import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
+import { type ClaudeState, newState, type Report } from "../../../src/backends/claude/state.ts";
+import { translate } from "../../../src/backends/claude/translate.ts";
+import { flushHeld, noteSent } from "../../../src/backends/claude/turns.ts";
+
+export const FIXTURES = join(import.meta.dirname, "../../fixtures/claude");
+
+export interface Trace {
+  name: string;
+  args: string[];
+  steps: Step[];
+}
+/** `out`: a user message was written; `in`: claude printed this. */
+type Step = { dir: "in" | "out"; msg: JsonObject };
+
+export function readTraces(): Trace[] {
+  const files = readdirSync(FIXTURES).filter((file) => file.endsWith(".native.jsonl"));
+  return files.sort().map((file) => {
+    const records = readLines(join(FIXTURES, file)) as Array<Step & { args?: string[] }>;
+    const args = records.find((record) => record.args !== undefined)?.args ?? [];
+    return { name: file.replace(".native.jsonl", ""), args, steps: records.filter((record) => "msg" in record) };
+  });
+}
+
+export function readLines(path: string): JsonObject[] {
+  const text = readFileSync(path, "utf8").trim();
+  return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line) as JsonObject);
+}
+
+export function stateFor(trace: Trace, options: ClaudeOptions = {}): ClaudeState {
+  const at = Math.max(trace.args.indexOf("--session-id"), trace.args.indexOf("--resume"));
+  const echo = trace.args.includes("--replay-user-messages") ? { user_echo: true } : {};
+  const env = { HOME: "/home/user" };
+  return newState({ session_id: trace.args[at + 1] ?? "none", options: { ...echo, ...options }, env });
+}
+
+export function replay(trace: Trace, state: ClaudeState): Report[] {
+  const reports = trace.steps.flatMap((step) => {
+    if (step.dir === "in") return translate(state, step.msg);
+    noteSent(state);
+    return [];
+  });
+  return [...reports, ...flushHeld(state)];
+}
+
+/** As it stands in *.agent.jsonl: the event itself, or the signal between events. */
+export function toLine(report: Report): JsonObject {
+  if (report.kind === "event") return report.event;
+  const { kind: signal, ...rest } = report;
+  return { signal, ...rest };
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { Renderer } from "../../../src/cli/blemeesctl/render.ts";
+import type { SessionFrame } from "../../../src/client/index.ts";
+import { memoryOutput } from "../memory-sink.ts";
+
+type Loose = { type: string; [key: string]: unknown };
+
+async function render(frames: Loose[], isQuiet = false): Promise<{ stdout: string; stderr: string }> {
+  const { output, stdout, stderr } = memoryOutput({ isQuiet });
+  const renderer = new Renderer(output);
+  for (const frame of frames) {
+    await renderer.show({ session_id: "s1", backend: "demo", ...frame } as unknown as SessionFrame);
+  }
+  return { stdout: stdout.text, stderr: stderr.text };
+}
+
+const message = { type: "agent.message", role: "assistant", content: [{ type: "text", text: "Hello" }] };
+
+test("deltas are the answer, and the message that sums them up is not printed again", async () => {
+  const deltas = ["Hel", "lo"].map((text) => ({ type: "agent.delta", kind: "text", text }));
+  expect((await render([...deltas, message])).stdout).toBe("Hello\n");
+});
+
+test("a backend without deltas is printed by its messages", async () => {
+  expect((await render([message, message])).stdout).toBe("Hello\nHello\n");
+});
+
+test("thinking, tool input and sub-agents are no part of the answer", async () => {
+  const frames = [
+    { type: "agent.delta", kind: "thinking", text: "hm" },
+    { type: "agent.delta", kind: "tool_input", partial_json: "{" },
+    { type: "agent.delta", kind: "text", text: "child", parent_tool_use_id: "t1" },
+  ];
+  expect(await render(frames)).toEqual({ stdout: "", stderr: "" });
+});
+
+test("tools go to stderr, in one line each", async () => {
+  const { stdout, stderr } = await render([
+    { type: "agent.tool_use", tool_use_id: "t1", name: "Bash", input: { command: "ls\n-l" } },
+    { type: "agent.tool_result", tool_use_id: "t1", output: "a\nb", is_error: true },
+  ]);
+  expect(stdout).toBe("");
+  expect(stderr).toBe('⚙ Bash {"command":"ls\\n-l"}\n  ↳ failed: a b\n');
+});
+
+test("a result that failed says why, also when quiet", async () => {
+  const failed = { type: "agent.result", subtype: "error", error: { message: "out of luck" } };
+  expect((await render([failed], true)).stderr).toBe("✗ error: out of luck\n");
+});
+
+test("a result that went well is summed up, unless quiet", async () => {
+  const done = { type: "agent.result", subtype: "success", duration_ms: 1234, usage: { input_tokens: 3 } };
+  expect((await render([done])).stderr).toBe("✓ done: 1.2 s, 3 tokens in, 0 out\n");
+  expect((await render([done], true)).stderr).toBe("");
+});
+
+test.each([
+  [
+    { type: "blemeesd.replay_gap", since_seq: 4, first_available_seq: 9 },
+    "events 5 to 8 are no longer available",
+  ],
+  [{ type: "blemeesd.replay_gap", since_seq: 9, first_available_seq: 1 }, "lost this session's history"],
+  [{ type: "blemeesd.catching_up", since_seq: 4, last_seq: 9 }, "catching up to event 9"],
+  [{ type: "blemeesd.session_taken", by_peer_pid: 7 }, "taken over by process 7"],
+  [{ type: "blemeesd.error", code: "auth_failed", message: "log in" }, "✗ auth_failed: log in"],
+  [{ type: "blemeesd.stderr", line: "warn\x1b[31m" }, "· agent: warn\\x1b[31m"],
+  [
+    { type: "agent.notice", level: "warn", category: "rate_limits", text: "slow down" },
+    "rate_limits: slow down",
+  ],
+])("%j is told on stderr", async (frame, text) => {
+  expect((await render([frame])).stderr).toContain(text);
+});
+
+test("talk in the middle of a line starts a new one", async () => {
+  const frames = [
+    { type: "agent.delta", kind: "text", text: "half" },
+    { type: "blemeesd.stderr", line: "x" },
+  ];
+  expect((await render(frames)).stdout).toBe("half\n");
+});

@@ -1,0 +1,130 @@
+import { Readable } from "node:stream";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { feedFrom } from "../../../src/cli/blemeesctl/piped.ts";
+import { frameLine, Repl } from "../../../src/cli/blemeesctl/repl.ts";
+import { delta, openAnything, type Responder, result, ScriptedServer } from "../../client/scripted-server.ts";
+
+let server: ScriptedServer;
+let printed: string[];
+let repl: Repl;
+
+const demo: Responder = (frame) => {
+  if (frame["type"] === "blemeesd.ping") return [{ type: "blemeesd.pong", id: frame["id"] }];
+  if (frame["type"] === "agent.user") return [delta("s1", 1), result("s1", 2)];
+  return openAnything(frame);
+};
+
+beforeEach(async () => {
+  server = await ScriptedServer.start(demo);
+  printed = [];
+  repl = new Repl({
+    socket: server.path,
+    client: "blemeesctl/t",
+    print: (line) => printed.push(line),
+    isScript: true,
+  });
+});
+afterEach(async () => {
+  await repl.disconnect();
+  await server.close();
+});
+
+async function pipe(text: string): Promise<string> {
+  await feedFrom(Readable.from([Buffer.from(text)]), repl);
+  return printed.join("\n");
+}
+
+test("connecting prints where, the hello that was sent and the answer", async () => {
+  await repl.connect();
+  expect(printed[0]).toBe(`· connected: ${server.path}`);
+  expect(printed[1]).toBe('→ {"type":"blemeesd.hello","client":"blemeesctl/t","protocol":"blemees/2"}');
+  expect(printed[2]).toMatch(/^← \d\d:\d\d:\d\d\.\d{3} blemeesd\.hello_ack {2}\{/);
+});
+
+test("piped lines are done in order, and the end waits for the answer of the turn", async () => {
+  await repl.connect();
+  const text = await pipe("# a script\n\nopen s1 backend=demo\nsend s1 hi");
+  expect(text).toMatch(/blemeesd\.opened.*\n.*agent\.delta seq=1 {2}\{.*\n.*agent\.result seq=2 /);
+});
+
+test("in a script a close waits for the answer before it, an interrupt does not", async () => {
+  server.responder = openAnything;
+  await repl.connect();
+  const peer = await server.accept();
+  const done = pipe("open s1 backend=demo\nsend s1 hi\ninterrupt s1\nclose s1\n");
+  expect([(await peer.next())["type"], (await peer.next())["type"]]).toEqual([
+    "agent.user",
+    "blemeesd.interrupt",
+  ]);
+  peer.send(
+    { type: "blemeesd.interrupted", session_id: "s1", was_idle: false },
+    result("s1", 1, "interrupted"),
+  );
+  expect(await done).toMatch(/agent\.result seq=1.*blemeesd\.closed/s);
+});
+
+test("open new prints the id that it made", async () => {
+  await repl.connect();
+  expect(await pipe("open new backend=demo\n")).toMatch(/· session_id: [0-9a-f-]{36}\n.*blemeesd\.opened/);
+  expect(repl.sessions).toHaveLength(1);
+});
+
+test("quiet hides deltas", async () => {
+  await repl.connect();
+  const text = await pipe("quiet on\nopen s1 backend=demo\nsend s1 hi\n");
+  expect(text).not.toContain("agent.delta");
+  expect(text).toContain("agent.result");
+});
+
+test("pretty spreads a frame over lines", async () => {
+  await repl.connect();
+  expect(await pipe("pretty on\nping\n")).toContain('{\n  "type": "blemeesd.pong"');
+});
+
+test("quit ends before the lines behind it", async () => {
+  await repl.connect();
+  expect(await pipe("quit\nping\n")).not.toContain("pong");
+});
+
+test.each([
+  ["nonsense", "unknown command: nonsense"],
+  ["raw {x", "invalid JSON"],
+  ["open s1 x", "expected key=value, got x"],
+  ["quiet maybe", "usage: quiet on|off"],
+  ["help", "Commands"],
+  ["help open", "usage: blemeesctl open"],
+])("without a connection, %s prints %s", async (line, text) => {
+  expect(await pipe(`${line}\n`)).toContain(text);
+});
+
+test("a verb that needs the daemon says that there is no connection", async () => {
+  expect(await pipe("ping\n")).toBe("not connected; connect [PATH]");
+});
+
+test("a socket where nobody listens is told, and the prompt goes on", async () => {
+  expect(await repl.connect(`${server.path}.none`)).toBe(false);
+  expect(await pipe("help\n")).toMatch(/no daemon at .*\n.*Commands/s);
+});
+
+test("a daemon that goes away ends the wait", async () => {
+  server.responder = openAnything;
+  await repl.connect();
+  const peer = await server.accept();
+  const done = pipe("open s1 backend=demo\nsend s1 hi\n");
+  await peer.next();
+  peer.drop();
+  expect(await done).toContain("· disconnected: the daemon");
+});
+
+test("U+2028 inside JSON does not end a line", async () => {
+  server.responder = () => undefined;
+  await repl.connect();
+  const done = pipe('raw {"type":"x","text":"a\u2028b"}\n');
+  expect(await (await server.accept()).next()).toEqual({ type: "x", text: "a\u2028b" });
+  await done;
+});
+
+test("a frame's line cannot drive the terminal", () => {
+  const line = frameLine({ type: "agent.delta\x1b[2J", seq: 3, text: "\u009b\u202e" }, false, new Date(0));
+  expect(line).toMatch(/agent\.delta\\x1b\[2J seq=3 {2}\{.*\\u009b\\u202e"\}$/);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { table } from "../../src/cli/output.ts";
+import { memoryOutput } from "./memory-sink.ts";
+
+test("text of others is made harmless on its way out", async () => {
+  const { output, stdout, stderr } = memoryOutput();
+  await output.text("a\x1b[2Jb");
+  output.note("c\x1b]0;t\x07");
+  expect(stdout.text).toBe("a\\x1b[2Jb");
+  expect(stderr.text).toBe("c\\x1b]0;t\\x07\n");
+});
+
+test("JSON lines stay the same JSON, with what a terminal would obey escaped", async () => {
+  const { output, stdout } = memoryOutput({ isTTY: true });
+  await output.json({ text: "\u202e\u009b" });
+  expect(stdout.text).toBe('{"text":"\\u202e\\u009b"}\n');
+});
+
+test.each([
+  ["on a terminal notes are coloured", { isTTY: true }, true],
+  ["NO_COLOR makes them plain", { isTTY: true, env: { NO_COLOR: "1" } }, false],
+  ["a pipe makes them plain", { isTTY: false }, false],
+])("%s", (_rule, options, isColoured) => {
+  const { output, stderr } = memoryOutput(options);
+  output.note("hi");
+  expect(stderr.text.includes("\x1b[")).toBe(isColoured);
+});
+
+test("quiet leaves notes out, errors stay", () => {
+  const { output, stderr } = memoryOutput({ isQuiet: true });
+  output.note("talk");
+  output.error("trouble");
+  expect(stderr.text).toBe("trouble\n");
+});
+
+test("columns are aligned, and a line is cut at the width of the screen", () => {
+  const rows = [
+    ["A", "LONG", "X"],
+    ["aaa", "b", "a title that is long"],
+  ];
+  expect(table(rows, 20)).toEqual(["A    LONG  X", "aaa  b     a title …"]);
+});

@@ -1,0 +1,59 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const UNIT = "packaging/systemd/blemeesd.service";
+const PLIST = "packaging/launchd/com.blemees.blemeesd.plist";
+const python = (code: string, file: string) => spawnSync("python3", ["-c", code, file], { encoding: "utf8" });
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+/** Sections with their keys; systemd allows a key twice, so values are lists. */
+function readUnit(): Record<string, Record<string, string[]>> {
+  const sections: Record<string, Record<string, string[]>> = {};
+  let section: Record<string, string[]> = {};
+  for (const line of readFileSync(UNIT, "utf8").split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    const header = /^\[(\w+)\]$/.exec(line)?.[1];
+    if (header !== undefined) {
+      section = {};
+      sections[header] = section;
+      continue;
+    }
+    const [, key = "", value = ""] = /^(\w+)=(.+)$/.exec(line) ?? [];
+    expect(key, line).not.toBe("");
+    section[key] = [...(section[key] ?? []), value];
+  }
+  return sections;
+}
+
+test("the systemd unit restarts the daemon after a failure and starts it with the user's session", () => {
+  expect(readUnit()).toMatchObject({
+    Unit: { After: ["default.target"] },
+    Service: {
+      Type: ["exec"],
+      ExecStart: ["%h/.local/bin/blemeesd"],
+      Restart: ["on-failure"],
+      RestartSec: ["2s"],
+    },
+    Install: { WantedBy: ["default.target"] },
+  });
+});
+
+test("systemd waits longer than the daemon needs to stop", () => {
+  expect(Number.parseInt(readUnit()["Service"]?.["TimeoutStopSec"]?.[0] ?? "", 10)).toBeGreaterThan(35);
+});
+
+test.runIf(hasPython)(
+  "the launchd plist is well formed, and restarts only after a crash, not too fast",
+  () => {
+    const dump = "import json,plistlib,sys; print(json.dumps(plistlib.load(open(sys.argv[1],'rb'))))";
+    const { stdout, stderr } = python(dump, PLIST);
+    expect(stderr).toBe("");
+    expect(JSON.parse(stdout)).toMatchObject({
+      Label: "com.blemees.blemeesd",
+      KeepAlive: { SuccessfulExit: false },
+      ThrottleInterval: 5,
+      RunAtLoad: true,
+    });
+  },
+);

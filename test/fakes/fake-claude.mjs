@@ -1,0 +1,572 @@
+#!/usr/bin/env node
+// A stand-in for Claude Code 2.1.197, made from recorded traffic: same arguments, same frames, same control
+// protocol, same deaths. A real executable without dependencies. The user's text says what it does; several
+// directives may stand in one text and are played in order.
+//
+// Environment: FAKE_CLAUDE_PLAIN=1      a stub that knows no control protocol: every stdin line is a user turn
+//              FAKE_CLAUDE_VERSION=text what --version prints
+//              FAKE_CLAUDE_FAULT=name   a fault of the process itself (second table)
+//
+// | directive             | what happens                                                                  |
+// |-----------------------|-------------------------------------------------------------------------------|
+// | #say words            | answers with these words (default: "You said: <text>")                         |
+// | #slow n ms            | n words, ms apart                                                             |
+// | #think words          | a thinking block before the answer                                             |
+// | #tool cmd             | Bash tool: really runs `setsid sh -c cmd`; an interrupt kills only that shell   |
+// | #bg ms                | a background task; ms later claude starts a turn by itself                     |
+// | #bgtool ms cmd        | the same, and that turn runs a tool, so that a message is folded into it       |
+// | #sub words            | a sub-agent says words (frames with parent_tool_use_id)                        |
+// | #context              | lists all user texts of this session, also those before --resume               |
+// | #image                | says which images arrived                                                      |
+// | #argv / #env NAME     | answers with its argv as JSON / with a variable of its environment             |
+// | #clear or /clear      | a new session id, empty context                                                |
+// | #rate                 | a rate_limit_event                                                             |
+// | #unknown              | a frame of an unknown type                                                     |
+// | #ask                  | asks can_use_tool and answers with what it was told                            |
+// | #control subtype      | sends us an odd control_request and answers with our answer                    |
+// | #flood n bytes        | n deltas of so many bytes, as fast as possible                                 |
+// | #stderr n             | n lines on stderr                                                              |
+// | #crash [code]         | partial text, words on stderr, exit (1)                                        |
+// | #crash-silent [code]  | exit without a word                                                            |
+// | #sigkill / #abort     | kills itself with SIGKILL / SIGABRT                                            |
+// | #orphan cmd           | starts cmd detached (double fork), then goes on                                |
+// | #crash-tool cmd       | starts the tool, then dies and leaves it behind                                |
+// | #hang                 | nothing more in this turn; an interrupt still works                            |
+// | #deaf                 | nothing more, and no answer to control requests                                |
+// | #ack-only             | acknowledges an interrupt but never ends the turn                              |
+// | #ignore-term          | ignores SIGTERM from now on                                                    |
+// | #garbage              | a line that is not JSON                                                        |
+// | #half-json            | half a frame, then a good one on the next line                                 |
+// | #array                | a JSON line that is not an object                                              |
+// | #half-utf8            | a line cut inside a character                                                  |
+// | #nul                  | a line of NUL bytes                                                            |
+// | #crlf                 | frames that end in \r\n, and empty lines                                       |
+// | #oversize [bytes]     | one line of so many bytes (17 MiB)                                             |
+// | #deep                 | a frame nested 20,000 levels deep                                              |
+// | #u2028                | text with U+2028, U+2029 and an emoji                                          |
+// | #drip                 | frames written byte by byte                                                    |
+// | #double-result        | two results                                                                    |
+// | #late-result ms       | the result comes ms later, the message at once                                 |
+// | #no-result-exit0      | exit 0 without a result                                                        |
+// | #no-newline-exit      | the result without its newline, then exit 0                                    |
+// | #exit-after-result c  | the result, then exit c in the same breath                                     |
+// | #linger-after-result  | the result, then stdout closes but the process stays                           |
+// | #close-stdout         | stdout closes in the middle of a turn, the process stays                       |
+// | #close-stdin          | stops reading its input                                                        |
+// | #auth                 | 401: api_retry, then an error result                                           |
+// | #auth-stderr          | "OAuth token expired" on stderr, then death                                    |
+// | #no-login             | "Not logged in" as a result                                                    |
+// | #error status         | an API error with this status                                                  |
+// | #max-turns / #max-budget | results of these kinds                                                      |
+// | #junk-result          | a result whose fields have the wrong types                                     |
+// | #late-delta           | the result, then a delta that comes too late                                   |
+//
+// | FAKE_CLAUDE_FAULT     | what happens                                                                  |
+// |-----------------------|-------------------------------------------------------------------------------|
+// | exit-at-start         | "Error: broken" on stderr, exit 1                                              |
+// | silent-exit           | exit 1 without a word                                                          |
+// | slow-start            | answers initialize after 300 ms                                                |
+// | version-hangs         | --version never answers                                                        |
+// | version-fails         | --version exits 1                                                              |
+// | ignore-eof            | does not end when stdin ends                                                   |
+// | ignore-term           | ignores SIGTERM from the start                                                 |
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, realpathSync, writeSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+const { argv, env } = process;
+const isPlain = env.FAKE_CLAUDE_PLAIN === "1";
+const fault = env.FAKE_CLAUDE_FAULT ?? "";
+const has = (flag) => argv.includes(flag);
+const valueOf = (flag) => (has(flag) ? argv[argv.indexOf(flag) + 1] : undefined);
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+if (has("--version")) await printVersion();
+if (fault === "exit-at-start") die("Error: broken", 1);
+if (fault === "silent-exit") process.exit(1);
+if (fault === "ignore-term") process.on("SIGTERM", () => {});
+
+const cwd = realpathSync(process.cwd());
+const isPartial = has("--include-partial-messages");
+const model = valueOf("--model") ?? "claude-fake-1";
+let sessionId = valueOf("--session-id") ?? valueOf("--resume") ?? randomUUID();
+let totalCost = 0;
+let turn; // { abort, isHung, child, task } while a turn runs
+let isIdle = true;
+let isDeaf = false;
+let isClosed = false; // stdin has ended
+let requests = 0;
+const queue = [];
+const waiting = new Map(); // our control requests
+
+checkStart();
+readInput();
+
+async function printVersion() {
+  if (fault === "version-hangs") await sleep(60_000);
+  if (fault === "version-fails") die("broken", 1);
+  console.log(env.FAKE_CLAUDE_VERSION ?? (isPlain ? "9.9.9 (stub)" : "2.1.197 (Claude Code)"));
+  process.exit(0);
+}
+
+function checkStart() {
+  const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(sessionId);
+  if (isPlain) return;
+  if (!isUuid) die("Error: Invalid session ID. Must be a valid UUID.", 1);
+  if (has("--session-id") && existsSync(transcript())) {
+    die(`Error: Session ID ${sessionId} is already in use.`, 1);
+  }
+  if (has("--resume") && !existsSync(transcript())) {
+    const words = `No conversation found with session ID: ${sessionId}`;
+    process.stderr.write(`${words}\n`);
+    out({ type: "result", subtype: "error_during_execution", is_error: true, num_turns: 0, errors: [words] });
+    process.exit(1);
+  }
+}
+
+function readInput() {
+  let rest = "";
+  process.stdin.setEncoding("utf8");
+  process.stdin.on("data", (text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.trim() !== "") take(line);
+  });
+  process.stdin.on("end", () => {
+    isClosed = true;
+    if (isIdle && fault !== "ignore-eof") process.exit(0);
+  });
+  if (fault === "ignore-eof") setInterval(() => {}, 1000);
+}
+
+function take(line) {
+  let frame;
+  try {
+    frame = JSON.parse(line);
+  } catch {
+    die(`Error parsing streaming input line: ${line}`, 1);
+  }
+  if (frame.type === "control_request" && !isPlain) return control(frame);
+  if (frame.type === "control_response" && !isPlain) {
+    waiting.get(frame.response.request_id)?.(frame.response);
+    return;
+  }
+  if (!isPlain && frame.type !== "user") return;
+  if (!isPlain && frame.message?.role !== "user") {
+    die(`Error: Expected message role 'user', got '${frame.message?.role}'`, 1);
+  }
+  // A plain stub takes anything for a turn, also a control frame that should never have come.
+  const message = frame.type === "user" ? frame.message : { role: "user", content: line };
+  queue.push({ message });
+  if (has("--replay-user-messages")) out({ type: "user", message, isReplay: true });
+  void work();
+}
+
+async function control(frame) {
+  const { request_id, request } = frame;
+  const answer = (response) => out({ type: "control_response", response: { request_id, ...response } });
+  if (isDeaf) return;
+  if (request.subtype === "initialize") {
+    if (fault === "slow-start") await sleep(300);
+    answer({ subtype: "success", response: { commands: [], models: [], pid: process.pid } });
+  } else if (request.subtype === "interrupt") {
+    answer({ subtype: "success" });
+    if (turn !== undefined && !turn.isStuck) turn.abort();
+  } else {
+    answer({ subtype: "error", error: `Unsupported control request subtype: ${request.subtype}` });
+  }
+}
+
+/** One turn after another, until the queue is empty. */
+async function work() {
+  if (!isIdle) return;
+  isIdle = false;
+  state("running");
+  while (queue.length > 0) await playTurn(queue.shift());
+  isIdle = true;
+  state("idle");
+  if (isClosed && fault !== "ignore-eof") process.exit(0);
+}
+
+async function playTurn({ message, origin }) {
+  const texts = typeof message.content === "string" ? [message.content] : textsOf(message.content);
+  const text = texts.join("\n");
+  if (text.trim() === "/clear" || text.includes("#clear")) sessionId = randomUUID();
+  remember(text);
+  init();
+  const aborted = new Promise((resolve) => {
+    turn = { abort: () => resolve("aborted"), texts: [], usage: 20, message, origin };
+  });
+  const played = play(text.length === 0 ? "" : text).catch((error) => die(String(error?.stack), 70));
+  const end = await Promise.race([aborted, played]);
+  const over = turn;
+  turn = undefined;
+  if (end === "aborted") finishAborted(over);
+  else if (end !== "no result") result({ origin, result: over.texts.join(" ") });
+}
+
+async function play(text) {
+  const directives = [...text.matchAll(/(?<=^|\s)#([a-z0-9-]+)((?:(?!\s#[a-z]).)*)/gs)];
+  if (directives.length === 0) return say(`You said: ${text}`);
+  for (const [, name, rest] of directives) {
+    const end = await (DIRECTIVES[name] ?? ((words) => say(`unknown directive ${name} ${words}`)))(rest.trim());
+    if (end !== undefined) return end;
+  }
+}
+
+const DIRECTIVES = {
+  say: (words) => say(words),
+  slow: (args) => slow(...args.split(" ").map(Number)),
+  think: (words) => think(words),
+  tool: (command) => tool(command),
+  bg: (ms) => background(Number(ms), "#say background task noticed"),
+  bgtool: (args) => background(Number.parseInt(args, 10), `#tool ${args.replace(/^\d+ /, "")}`),
+  sub: (words) => subAgent(words),
+  context: () => say(JSON.stringify(rememberedTexts())),
+  image: () => say(`images: ${imagesOf(turn.message).join(",") || "none"}`),
+  argv: () => say(JSON.stringify(argv.slice(2))),
+  env: (name) => say(String(env[name])),
+  clear: () => say("cleared"),
+  rate: () => out({ type: "rate_limit_event", rate_limit_info: { status: "allowed", resetsAt: 1800000000 } }),
+  unknown: () => out({ type: "frobnicate", value: 1 }),
+  ask: () => ask("can_use_tool", { tool_name: "Bash", input: { command: "true" }, tool_use_id: "toolu_ask" }),
+  control: (subtype) => ask(subtype, {}),
+  flood: (args) => flood(...args.split(" ").map(Number)),
+  stderr: (count) => process.stderr.write(lines(Number(count), (n) => `warning ${n}`)),
+  crash: async (code) => {
+    await delta("partial ");
+    die("Error: something broke\n    at fake (fake.js:1:1)", Number(code || 1));
+  },
+  "crash-silent": (code) => process.exit(Number(code || 1)),
+  sigkill: () => kill("SIGKILL"),
+  abort: () => kill("SIGABRT"),
+  orphan: (command) => void detach(`${command} &`).unref(),
+  "crash-tool": async (command) => {
+    announceTool(command);
+    detach(command);
+    await sleep(30);
+    process.exit(1);
+  },
+  hang: () => new Promise(() => {}),
+  deaf: () => {
+    isDeaf = true;
+    return new Promise(() => {});
+  },
+  "ack-only": () => {
+    turn.isStuck = true;
+    return new Promise(() => {});
+  },
+  "ignore-term": () => void process.on("SIGTERM", () => {}),
+  garbage: () => write("this is not JSON\n"),
+  "half-json": () => write('{"type":"assistant","mess\n'),
+  array: () => write("[1,2,3]\n"),
+  "half-utf8": () => write(Buffer.concat([Buffer.from('{"type":"x","t":"'), Buffer.from([0xe2, 0x82]), NL])),
+  nul: () => write(Buffer.alloc(64, 0), NL),
+  crlf: () => write(`\r\n\n${JSON.stringify({ type: "system", subtype: "crlf" })}\r\n`),
+  oversize: (bytes) => write(`{"type":"x","pad":"${"x".repeat(Number(bytes || 17 * 1024 * 1024))}"}\n`),
+  deep: () => write(`{"type":"deep","a":${"[".repeat(20_000)}${"]".repeat(20_000)}}\n`),
+  u2028: () => say("line\u2028separator\u2029and 🦀"),
+  drip: async () => {
+    const bytes = Buffer.from(`${JSON.stringify(assistant([{ type: "text", text: "dripped ☂" }]))}\n`);
+    for (const byte of bytes) {
+      write(Buffer.from([byte]));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  },
+  "double-result": () => {
+    result({ result: "first" });
+  },
+  "late-result": async (ms) => {
+    say("early");
+    await sleep(Number(ms));
+  },
+  "no-result-exit0": () => process.exit(0),
+  "no-newline-exit": () => {
+    write(JSON.stringify(resultFrame({ result: "no newline" })));
+    process.exit(0);
+  },
+  "exit-after-result": (code) => {
+    result({ result: "last words" });
+    process.exit(Number(code || 0));
+  },
+  "linger-after-result": () => {
+    result({ result: "lingering" });
+    return closeStdout();
+  },
+  "close-stdout": () => closeStdout(),
+  "close-stdin": () => void process.stdin.destroy(),
+  auth: async () => {
+    retry({ attempt: 1, error_status: 401, error: "authentication_failed" });
+    retry({ attempt: 2, error_status: 401, error: "authentication_failed" });
+    const words = "Failed to authenticate. API Error: 401 mock 401";
+    out({ ...assistant([{ type: "text", text: words }]), error: "authentication_failed" });
+    result({ is_error: true, api_error_status: 401, result: words });
+    return "no result";
+  },
+  "auth-stderr": () => die("OAuth token expired", 1),
+  "no-login": () => fail({ result: "Not logged in · Please run /login" }),
+  error: (status) => fail({ api_error_status: Number(status), result: `API Error: ${status} mock` }),
+  "max-turns": () => fail({ subtype: "error_max_turns", terminal_reason: "max_turns" }),
+  "max-budget": () => fail({ subtype: "error_max_budget_usd" }),
+  "junk-result": () => {
+    out({ type: "result", subtype: 7, duration_ms: "x", usage: [1], total_cost_usd: "1e400", errors: 5 });
+    return "no result";
+  },
+  "late-delta": async () => {
+    result({ result: "done" });
+    out(streamEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "late" } }));
+    return "no result";
+  },
+};
+
+async function say(text) {
+  const id = `msg_${randomUUID().slice(0, 8)}`;
+  if (isPartial) {
+    out(streamEvent({ type: "message_start", message: { id, role: "assistant", content: [] } }));
+    out(streamEvent({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }));
+    for (const word of text.match(/\S+\s*|\s+/g) ?? []) await delta(word);
+  }
+  out(assistant([{ type: "text", text }], id));
+  if (isPartial) out(streamEvent({ type: "message_stop" }));
+  turn?.texts.push(text);
+}
+
+async function slow(count = 100, ms = 50) {
+  turn.partial = "";
+  for (let n = 0; n < count; n += 1) {
+    if (turn === undefined) return;
+    turn.partial += `tick${n} `;
+    await delta(`tick${n} `);
+    await sleep(ms);
+  }
+  if (turn === undefined) return;
+  out(assistant([{ type: "text", text: turn.partial }]));
+  turn.texts.push(turn.partial);
+}
+
+async function think(words) {
+  if (isPartial) {
+    out(streamEvent({ type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: words } }));
+    out(streamEvent({ type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "c2ln" } }));
+  }
+  out(assistant([{ type: "thinking", thinking: words, signature: "c2ln" }]));
+  await say("Thought about it.");
+}
+
+/** As Claude's Bash tool: its own session, and an interrupt ends the shell but not what left it. */
+async function tool(command) {
+  const id = announceTool(command);
+  const own = turn;
+  const child = detach(command);
+  own.child = child;
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  const code = await new Promise((resolve) => child.on("exit", resolve));
+  if (turn !== own) return;
+  const block = { type: "tool_result", tool_use_id: id, content: output || "(no output)", is_error: code !== 0 };
+  out({ type: "user", message: { role: "user", content: [block] }, tool_use_result: { stdout: output } });
+  // Messages that came meanwhile are folded into this turn.
+  const folded = queue.splice(0).map(({ message }) => message);
+  for (const message of folded) remember(String(message.content));
+  await say(`tool said: ${output.trim()}${folded.map((message) => ` | folded: ${message.content}`).join("")}`);
+}
+
+function announceTool(command) {
+  const id = `toolu_${randomUUID().slice(0, 8)}`;
+  const block = { type: "tool_use", id, name: "Bash", input: { command } };
+  if (isPartial) {
+    out(streamEvent({ type: "content_block_start", index: 1, content_block: { ...block, input: {} } }));
+    const partial_json = JSON.stringify(block.input);
+    out(streamEvent({ type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json } }));
+  }
+  out(assistant([block]));
+  return id;
+}
+
+function background(ms, text) {
+  const task_id = randomUUID().slice(0, 8);
+  out({ type: "system", subtype: "task_started", task_id, task_type: "local_bash" });
+  setTimeout(() => {
+    out({ type: "system", subtype: "task_updated", task_id, patch: { status: "completed" } });
+    const content = `<task-notification> ${text}`;
+    queue.push({ message: { role: "user", content }, origin: { kind: "task-notification" } });
+    void work();
+  }, ms);
+  return say(`started ${task_id}`);
+}
+
+async function subAgent(words) {
+  const id = `toolu_${randomUUID().slice(0, 8)}`;
+  out(assistant([{ type: "tool_use", id, name: "Agent", input: { prompt: words } }]));
+  out({ ...assistant([{ type: "text", text: words }]), parent_tool_use_id: id });
+  const block = { type: "tool_result", tool_use_id: id, content: [{ type: "text", text: words }] };
+  out({ type: "user", message: { role: "user", content: [block] } });
+  await say("sub-agent done");
+}
+
+async function ask(subtype, body) {
+  requests += 1;
+  const request_id = `fake-${requests}`;
+  const answer = new Promise((resolve) => waiting.set(request_id, resolve));
+  if (subtype === "can_use_tool") state("requires_action");
+  out({ type: "control_request", request_id, request: { subtype, ...body } });
+  const response = await answer;
+  if (subtype === "can_use_tool") state("running");
+  await say(JSON.stringify(response.response ?? { error: response.error }));
+}
+
+async function flood(count = 1000, bytes = 20) {
+  const frame = streamEvent({
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "text_delta", text: "x".repeat(bytes) },
+  });
+  for (let n = 0; n < count && turn !== undefined; n += 1) {
+    out(frame);
+    // Now and then a look at stdin, for an interrupt.
+    if (n % 50 === 49) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await say(`flooded ${count}`);
+}
+
+function finishAborted(over) {
+  if (over.partial) out(assistant([{ type: "text", text: over.partial }]));
+  over.child?.kill("SIGKILL");
+  const text = `[Request interrupted by user${over.child ? " for tool use" : ""}]`;
+  out({ type: "user", message: { role: "user", content: [{ type: "text", text }] } });
+  const terminal_reason = over.child ? "aborted_tools" : "aborted_streaming";
+  result({ subtype: "error_during_execution", is_error: true, terminal_reason, origin: over.origin, errors: ["x"] });
+}
+
+function fail(fields) {
+  result({ is_error: true, ...fields });
+  return "no result";
+}
+
+function result(fields) {
+  out(resultFrame(fields));
+}
+
+function resultFrame(fields) {
+  totalCost += 0.001;
+  return {
+    type: "result",
+    subtype: "success",
+    is_error: false,
+    duration_ms: 5,
+    num_turns: 1,
+    total_cost_usd: totalCost,
+    usage: { input_tokens: 10, output_tokens: 20, cache_read_input_tokens: 5, service_tier: "standard" },
+    terminal_reason: "completed",
+    ...fields,
+  };
+}
+
+function init() {
+  const tools = ["Bash", "Read", "Write"];
+  const permissionMode = valueOf("--permission-mode") ?? "default";
+  out({ type: "system", subtype: "init", cwd, tools, model, permissionMode, claude_code_version: "2.1.197" });
+}
+
+function state(name) {
+  if (env.CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS !== "1" || isPlain) return;
+  out({ type: "system", subtype: "session_state_changed", state: name });
+}
+
+function retry(fields) {
+  out({ type: "system", subtype: "api_retry", max_retries: 10, retry_delay_ms: 1, ...fields });
+}
+
+function assistant(content, id = `msg_${randomUUID().slice(0, 8)}`) {
+  return { type: "assistant", message: { id, role: "assistant", model, content, stop_reason: null } };
+}
+
+function streamEvent(event) {
+  return { type: "stream_event", event };
+}
+
+async function delta(text) {
+  if (!isPartial) return;
+  out(streamEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }));
+}
+
+const NL = Buffer.from("\n");
+
+function out(frame) {
+  write(`${JSON.stringify({ parent_tool_use_id: null, ...frame, session_id: sessionId, uuid: randomUUID() })}\n`);
+}
+
+/** Synchronous, so that what was said before an exit is in the pipe. */
+function write(...parts) {
+  for (const part of parts) {
+    let bytes = Buffer.from(part);
+    while (bytes.length > 0) {
+      try {
+        bytes = bytes.subarray(writeSync(1, bytes));
+      } catch (error) {
+        if (error.code === "EPIPE") process.exit(1);
+        if (error.code !== "EAGAIN") throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
+    }
+  }
+}
+
+async function closeStdout() {
+  const { closeSync } = await import("node:fs");
+  closeSync(1);
+  setInterval(() => {}, 1000);
+  return new Promise(() => {});
+}
+
+function detach(command) {
+  const child = spawn("setsid", ["sh", "-c", command], { stdio: ["ignore", "pipe", "ignore"] });
+  // The pipe stays open as long as a process that left the shell holds it.
+  child.on("exit", () => child.stdout.destroy());
+  return child;
+}
+
+function kill(signal) {
+  process.kill(process.pid, signal);
+  return new Promise(() => {});
+}
+
+function die(words, code) {
+  writeSync(2, `${words}\n`);
+  process.exit(code);
+}
+
+function lines(count, make) {
+  return Array.from({ length: count }, (_, n) => `${make(n)}\n`).join("");
+}
+
+function textsOf(blocks) {
+  return blocks.filter((block) => block.type === "text").map((block) => block.text);
+}
+
+function imagesOf(message) {
+  const blocks = Array.isArray(message.content) ? message.content : [];
+  return blocks.filter((block) => block.type === "image").map((block) => block.source?.media_type);
+}
+
+function transcript() {
+  const dir = env.CLAUDE_CONFIG_DIR ?? join(env.HOME ?? homedir(), ".claude");
+  return join(dir, "projects", cwd.replace(/[^a-zA-Z0-9]/g, "-"), `${sessionId}.jsonl`);
+}
+
+function remember(text) {
+  if (has("--no-session-persistence")) return;
+  mkdirSync(join(transcript(), ".."), { recursive: true });
+  const record = { type: "user", message: { role: "user", content: text }, cwd, sessionId, version: "2.1.197" };
+  appendFileSync(transcript(), `${JSON.stringify(record)}\n`);
+}
+
+function rememberedTexts() {
+  if (!existsSync(transcript())) return [];
+  const records = readFileSync(transcript(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  return records.map((record) => record.message.content);
+}

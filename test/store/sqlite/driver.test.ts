@@ -1,0 +1,178 @@
+// The SQLite driver's own cases: one daemon a file, broken files, and statements that fail.
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openInProcessStore, type Recovery, type Store } from "../../../src/store/index.ts";
+import { type Database, openDatabase } from "../../../src/store/sqlite/database.ts";
+import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
+import { migrate } from "../../../src/store/sqlite/migrations.ts";
+import { append, batch, frames, readAll, row, tempDir, text } from "../material.ts";
+
+async function openStore(path: string, found: Recovery[] = []): Promise<Store> {
+  const store = await openInProcessStore({ kind: "sqlite", path }, { onRecovery: (one) => found.push(one) });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function openDriver(): Promise<{ db: Database; driver: SqliteDriver }> {
+  const path = join(tempDir(), "log.db");
+  const db = await openDatabase({ path, prepare: migrate, now: Date.now, onRecovery: () => undefined });
+  const driver = new SqliteDriver(db, Date.now);
+  onTestFinished(() => driver.close());
+  return { db, driver };
+}
+
+test("the database and its directory are private to the user, the WAL too", async () => {
+  const dir = join(tempDir(), "state", "blemees");
+  const store = await openStore(join(dir, "log.db"));
+  await append(store, batch("s", 1));
+  expect(statSync(dir).mode & 0o777).toBe(0o700);
+  expect(readdirSync(dir).sort()).toEqual(["log.db", "log.db-wal"]);
+  for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777).toBe(0o600);
+});
+
+test("a second opener is refused with the file and a way out, and gets in when the first is gone", async () => {
+  const path = join(tempDir(), "log.db");
+  const first = await openStore(path);
+  await append(first, batch("s", 1));
+  const refused = expect(openInProcessStore({ kind: "sqlite", path })).rejects;
+  await refused.toMatchObject({ code: "internal", message: expect.stringContaining(`${path} is in use`) });
+  await append(first, batch("s", 2));
+  await first.close();
+  expect(await readAll(await openStore(path), "s")).toBe(frames("s", 1, 2));
+});
+
+test.each([
+  ["no database at all", (whole: Buffer) => Buffer.from("x".repeat(whole.length))],
+  ["a broken schema page", (whole: Buffer) => Buffer.from(whole).fill(0xff, 100, 4_000)],
+  ["broken pages behind the first", (whole: Buffer) => Buffer.from(whole).fill(0xff, 4_096)],
+])("a file that is %s is moved aside and reported, and a new one is made", async (_name, spoil) => {
+  const dir = tempDir();
+  const path = join(dir, "log.db");
+  const before = await openInProcessStore({ kind: "sqlite", path });
+  await before.append({ batches: [batch("s", 1, 50)], rows: [row("s")], sync: true });
+  await before.close();
+  const spoilt = spoil(readFileSync(path));
+  writeFileSync(path, spoilt);
+  const found: Recovery[] = [];
+  const store = await openStore(path, found);
+  expect(found).toEqual([
+    { kept_seq: 0, cut_bytes: spoilt.length, aside: expect.stringMatching(/log\.db\.corrupt-\d{8}T\d{9}Z$/) },
+  ]);
+  // SQLite counts its opens in the first 100 bytes.
+  expect(readFileSync(found[0]?.aside ?? "").subarray(100)).toEqual(spoilt.subarray(100));
+  await append(store, batch("s", 1));
+});
+
+test("the control: a good file is opened as it is and nothing is reported", async () => {
+  const path = join(tempDir(), "log.db");
+  const before = await openInProcessStore({ kind: "sqlite", path });
+  await append(before, batch("s", 1, 50));
+  await before.close();
+  const found: Recovery[] = [];
+  expect(await readAll(await openStore(path, found), "s")).toBe(frames("s", 1, 50));
+  expect(found).toEqual([]);
+});
+
+test("one batch that the database refuses does not fail the others", async () => {
+  const { db, driver } = await openDriver();
+  db.exec(`CREATE TEMP TRIGGER bad BEFORE INSERT ON batches WHEN NEW.session_id = 'bad'
+           BEGIN SELECT RAISE(ABORT, 'bad batch'); END`);
+  const batches = [batch("a", 1, 2), batch("bad", 1), batch("a", 3)];
+  const rows = [row("a", { turns: 4 }), row("bad")];
+  const outcome = driver.append({ batches, rows, sync: true });
+  expect(outcome).toEqual([undefined, "bad batch", undefined, undefined, "bad batch"]);
+  expect(text(driver.read("a", 0, 10_000))).toBe(frames("a", 1, 3));
+  expect(driver.loadRow("a")).toMatchObject({ turns: 4, last_seq: 3 });
+  expect(driver.loadRow("bad")).toBeUndefined();
+  db.exec("DROP TRIGGER bad");
+  expect(driver.append({ batches: [batch("bad", 1)], rows: [], sync: false })).toEqual([undefined]);
+});
+
+test("a batch whose row fails is not stored, and its seq is free again", async () => {
+  const { db, driver } = await openDriver();
+  db.exec(`CREATE TEMP TRIGGER bad BEFORE INSERT ON sessions BEGIN SELECT RAISE(ABORT, 'bad row'); END`);
+  expect(driver.append({ batches: [batch("s", 1)], rows: [row("s")], sync: false })).toEqual([
+    "bad row",
+    "bad row",
+  ]);
+  expect(driver.read("s", 0, 1_000)).toBeUndefined();
+  db.exec("DROP TRIGGER bad");
+  expect(driver.append({ batches: [batch("s", 1)], rows: [row("s")], sync: false })).toEqual([
+    undefined,
+    undefined,
+  ]);
+});
+
+test("a full disk and a read-only one give outcomes, and nothing of a batch stays", async () => {
+  const { db, driver } = await openDriver();
+  expect(driver.append({ batches: [batch("s", 1)], rows: [], sync: true })).toEqual([undefined]);
+  const pages = db.prepare("PRAGMA page_count").get() as { page_count: number };
+  db.exec(`PRAGMA max_page_count=${pages.page_count}`);
+  const large = batch("s", 2, 500);
+  expect(driver.append({ batches: [large], rows: [], sync: true })).toEqual([expect.stringMatching(/full/)]);
+  db.exec("PRAGMA max_page_count=1000000; PRAGMA query_only=ON");
+  expect(driver.append({ batches: [large], rows: [], sync: true })).toEqual([
+    expect.stringMatching(/readonly/),
+  ]);
+  db.exec("PRAGMA query_only=OFF");
+  expect(text(driver.read("s", 0, 100_000))).toBe(frames("s", 1, 1));
+  expect(driver.append({ batches: [large], rows: [], sync: true })).toEqual([undefined]);
+});
+
+test("a database that is closed gives outcomes too", async () => {
+  const { driver } = await openDriver();
+  driver.close();
+  expect(driver.append({ batches: [batch("s", 1)], rows: [row("s")], sync: true })).toEqual([
+    expect.any(String),
+    expect.any(String),
+  ]);
+});
+
+test("a sync append commits with synchronous=FULL and goes back to NORMAL", async () => {
+  const { db, driver } = await openDriver();
+  const level = () => (db.prepare("PRAGMA synchronous").get() as { synchronous: number }).synchronous;
+  const during: number[] = [];
+  db.function("note_level", () => during.push(level()));
+  db.exec("CREATE TEMP TRIGGER note AFTER INSERT ON batches BEGIN SELECT note_level(); END");
+  driver.append({ batches: [batch("s", 1)], rows: [], sync: false });
+  driver.append({ batches: [batch("s", 2)], rows: [], sync: true });
+  expect([...during, level()]).toEqual([1, 2, 1]);
+});
+
+test("a read stops in front of a hole", async () => {
+  const { db, driver } = await openDriver();
+  for (const seq of [1, 2, 3, 4]) driver.append({ batches: [batch("s", seq)], rows: [], sync: false });
+  db.exec("DELETE FROM batches WHERE first_seq = 3");
+  expect(text(driver.read("s", 0, 10_000))).toBe(frames("s", 1, 2));
+  expect(driver.read("s", 2, 10_000)).toMatchObject({ first_seq: 4, last_seq: 4 });
+});
+
+test("retention by age goes batch by batch and stops at the first young one", async () => {
+  let now = 1_000;
+  const path = join(tempDir(), "log.db");
+  const store = await openInProcessStore({ kind: "sqlite", path }, { now: () => now });
+  onTestFinished(() => store.close());
+  for (const [at, first] of [
+    [1_000, 1],
+    [2_000, 4],
+    [9_000, 7],
+    [500, 10],
+  ] as const) {
+    now = at;
+    await append(store, batch("s", first, first + 2));
+  }
+  now = 10_000;
+  const counts = await store.prune({ maxAgeMs: 5_000, maxRowsPerSession: 0, maxBytesPerSession: 0 });
+  expect(counts).toMatchObject({ sessions: 1, events: 6 });
+  expect(await readAll(store, "s")).toBe(frames("s", 7, 12));
+});
+
+test("the WAL stays bounded while the log grows", async () => {
+  const path = join(tempDir(), "log.db");
+  const store = await openStore(path);
+  for (let seq = 1; seq <= 60_000; seq += 1_000)
+    await append(store, batch("s", seq, seq + 999, "x".repeat(200)));
+  expect(statSync(path).size).toBeGreaterThan(12_000_000);
+  expect(statSync(`${path}-wal`).size).toBeLessThan(8_000_000);
+});
