@@ -79,7 +79,10 @@ export class Child {
   readonly #coalescer: Coalescer;
   readonly #descendants: ProcessId[] = [];
   #hasExited = false;
-  #hurry: (() => void) | undefined;
+  #hurry: () => void = () => undefined;
+  readonly #hurried = new Promise<void>((resolve) => {
+    this.#hurry = resolve;
+  });
   #stopping: Promise<void> | undefined;
 
   constructor(proc: ChildProcessWithoutNullStreams, runId: string, handlers: ChildHandlers) {
@@ -135,7 +138,7 @@ export class Child {
 
   /** Ends the process and everything it started. A second call does not wait for the first one's patience. */
   stop(options: StopOptions = {}): Promise<void> {
-    if (this.#stopping !== undefined && options.finishMs === undefined) this.#hurry?.();
+    if (options.finishMs === undefined) this.#hurry();
     this.#stopping ??= this.#stop(options);
     return this.#stopping;
   }
@@ -145,10 +148,7 @@ export class Child {
     await this.#remember();
     if (options.finishMs !== undefined && !this.#hasExited) {
       this.#proc.stdin.end();
-      const hurry = new Promise<void>((resolve) => {
-        this.#hurry = resolve;
-      });
-      await within(options.finishMs, Promise.race([this.exit, hurry]));
+      await within(options.finishMs, Promise.race([this.exit, this.#hurried]));
       await this.#remember();
     }
     if (!this.#hasExited) {

@@ -3,7 +3,8 @@
 import { Worker } from "node:worker_threads";
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import { type Args, createStore, type Op, type Result, type StoreReply, type ThreadStart } from "./calls.ts";
-import type { AppendOrder, LogBatch, Store, StoreConfig, StoreOptions } from "./types.ts";
+import { SharedArea } from "./shared-area.ts";
+import type { AppendOrder, AppendOutcome, Store, StoreConfig, StoreOptions } from "./types.ts";
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -18,10 +19,11 @@ export async function openThreadStore(
 ): Promise<Store> {
   const thread = new StoreThread(config, workerUrl, options);
   await thread.started;
-  return createStore(
+  const store = createStore(
     (op, args) => thread.call(op, args),
     () => thread.close(),
   );
+  return { ...store, append: (order) => thread.append(order) };
 }
 
 class StoreThread {
@@ -29,6 +31,7 @@ class StoreThread {
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
   readonly #onRecovery: StoreOptions["onRecovery"];
+  readonly #area = new SharedArea();
   readonly #waiting = new Map<number, Waiting>();
   #calls = 0;
   #death: CodedError | undefined;
@@ -37,7 +40,12 @@ class StoreThread {
   constructor(config: StoreConfig, workerUrl: URL, options: StoreOptions) {
     this.#onRecovery = options.onRecovery;
     const start: ThreadStart = { store: config };
-    this.#worker = new Worker(workerUrl, { workerData: start, name: "store" });
+    this.#worker = new Worker(workerUrl, {
+      workerData: start,
+      name: "store",
+      // Short-lived garbage only: a larger nursery would just hold it longer.
+      resourceLimits: { maxYoungGenerationSizeMb: 2 },
+    });
     this.started = new Promise((resolve, reject) => this.#waiting.set(0, { resolve, reject }));
     this.#ended = new Promise((resolve) => {
       this.#worker.once("exit", (code) => {
@@ -47,6 +55,15 @@ class StoreThread {
     });
     this.#worker.on("message", (reply: StoreReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#die(`the store thread failed: ${messageOf(error)}`, error));
+  }
+
+  async append(order: AppendOrder): Promise<AppendOutcome> {
+    const moved = this.#area.moveIn(order);
+    try {
+      return await this.call("append", [moved.order]);
+    } finally {
+      moved.free();
+    }
   }
 
   call<K extends Op>(op: K, args: Args<K>): Promise<Result<K>> {
@@ -68,9 +85,7 @@ class StoreThread {
   #post<K extends Op>(op: K, args: Args<K>): Promise<Result<K>> {
     this.#calls += 1;
     const id = this.#calls;
-    const transfer: ArrayBuffer[] = [];
-    const sent = op === "append" ? [detach(args[0] as AppendOrder, transfer)] : args;
-    this.#worker.postMessage({ id, op, args: sent }, transfer);
+    this.#worker.postMessage({ id, op, args });
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
     });
@@ -89,14 +104,4 @@ class StoreThread {
     for (const { reject } of this.#waiting.values()) reject(this.#death);
     this.#waiting.clear();
   }
-}
-
-/** Copies each batch's own bytes: the caller keeps its buffer, and a pooled one would bring its whole pool along. */
-function detach(order: AppendOrder, transfer: ArrayBuffer[]): AppendOrder {
-  const batches = order.batches.map((batch): LogBatch => {
-    const bytes = new Uint8Array(batch.bytes);
-    transfer.push(bytes.buffer);
-    return { ...batch, bytes };
-  });
-  return { ...order, batches };
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openThreadStore, type Recovery } from "../../src/store/index.ts";
 import { testStore } from "./conformance.ts";
-import { append, batch, frame, readAll, row, tempDir } from "./material.ts";
+import { append, batch, frame, frames, readAll, row, tempDir } from "./material.ts";
 import { type Bundle, bundleWorker } from "./worker-bundle.ts";
 
 let bundle: Bundle;
@@ -78,6 +78,19 @@ test("an append leaves the caller's buffer alone and sends only its view", async
   expect(pool.byteLength).toBe(100_000);
   expect(bytes.toString()).toBe(line);
   expect(await readAll(store, "s")).toBe(line);
+  await store.close();
+});
+
+test("appends that overlap, and one larger than the shared memory, keep their bytes", async () => {
+  const store = await openThreadStore({ kind: "sqlite", path: join(tempDir(), "log.db") }, bundle.url);
+  const large = "x".repeat(900_000);
+  const batches = [batch("s", 1, 9), batch("s", 10, 12, large), batch("s", 13), batch("s", 14, 400)];
+  const outcomes = batches.map((one) => store.append({ batches: [one], rows: [], sync: false }));
+  expect(await Promise.all(outcomes)).toEqual(batches.map(() => [undefined]));
+  await append(store, batch("s", 401));
+  expect(await readAll(store, "s")).toBe(
+    frames("s", 1, 9) + frames("s", 10, 12, large) + frames("s", 13, 401),
+  );
   await store.close();
 });
 

@@ -84,7 +84,8 @@ export function duration(ms: number): string {
 }
 
 function stateOf(session: Sessions[number]): string {
-  if (session.last_seq === undefined && session.turn_active === undefined) return "on disk";
+  // Only a session that the daemon holds has turn_active; of the others it may know the history.
+  if (session.turn_active === undefined) return session.last_seq === undefined ? "on disk" : "closed";
   if (session.activity_state !== undefined) return session.activity_state;
   if (session.turn_active) return "working";
   return session.attached ? "attached" : "detached";

@@ -53,6 +53,15 @@ export async function talkOn(terminal: Terminal, line: PromptLine, repl: Repl): 
   lines.on("history", (all: string[]) => {
     history = all;
   });
+  // As in a shell: Ctrl-C gives up the line, and leaves when there is none.
+  lines.on("SIGINT", () => {
+    if (lines.line === "") {
+      lines.close();
+      return;
+    }
+    lines.write(null, { ctrl: true, name: "e" });
+    lines.write(null, { ctrl: true, name: "u" });
+  });
   line.attach(lines);
   lines.prompt();
   for await (const typed of lines) {

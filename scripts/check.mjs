@@ -1,0 +1,19 @@
+// npm run check: everything a change must pass. Format and lint, types, generated files in step, tests.
+import { prepare, run } from "./prepare.mjs";
+
+prepare();
+const steps = [
+  [
+    "format and lint",
+    process.execPath,
+    ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."],
+  ],
+  ["types", process.execPath, ["node_modules/typescript/bin/tsc", "-p", "."]],
+  ["generated files", process.execPath, ["scripts/docs.mjs", "--check"]],
+  ["tests", process.execPath, ["scripts/test.mjs"]],
+];
+for (const [name, command, args] of steps) {
+  console.error(`· ${name} …`);
+  run(command, args);
+}
+console.error("✓ all checks passed");

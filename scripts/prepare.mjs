@@ -1,0 +1,45 @@
+// Installs and builds what is missing, with a word about it, so that every script works on a bare clone.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Runs a command with its output shown; ends the script with its exit code when it fails. */
+export function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+export function prepare() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    console.error(`blemees needs Node 20.19 or newer; this is ${process.versions.node}`);
+    process.exit(1);
+  }
+  const installed = newest([join(root, "node_modules/.package-lock.json")]);
+  if (installed < newest([join(root, "package-lock.json"), join(root, "package.json")])) {
+    console.error("· installing packages (npm ci) …");
+    run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  }
+  const sources = newest([join(root, "src"), join(root, "package.json"), join(root, "scripts/build.mjs")]);
+  if (!existsSync(join(root, "dist/blemeesd.js")) || newest([join(root, "dist/blemeesd.js")]) < sources) {
+    console.error("· building …");
+    run(process.execPath, ["scripts/build.mjs", "--quiet"]);
+  }
+}
+
+/** The latest change among files and below directories, in ms; 0 when nothing is there. */
+function newest(paths) {
+  let latest = 0;
+  for (const path of paths) {
+    if (!existsSync(path)) continue;
+    const stats = statSync(path);
+    const time = stats.isDirectory()
+      ? newest(readdirSync(path).map((name) => join(path, name)))
+      : stats.mtimeMs;
+    latest = Math.max(latest, time);
+  }
+  return latest;
+}

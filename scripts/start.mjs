@@ -1,0 +1,15 @@
+// npm start: installs and builds what is missing, then runs the daemon in the foreground.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { prepare, root } from "./prepare.mjs";
+
+prepare();
+const daemon = spawn(process.execPath, [join(root, "dist/blemeesd.js"), ...process.argv.slice(2)], {
+  stdio: "inherit",
+});
+// The terminal sends Ctrl-C to both; a service manager signals only us.
+process.on("SIGINT", () => undefined);
+process.on("SIGTERM", () => daemon.kill("SIGTERM"));
+daemon.on("exit", (code, signal) => {
+  process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1);
+});

@@ -1,0 +1,155 @@
+// What every backend must do. A backend's own test calls `testBackend` once and adds its own cases.
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { Backend, Run, StartOrder } from "../../src/backends/types.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { AgentEvent } from "../../src/protocol/events.ts";
+import { isRunning } from "./processes.ts";
+import { Recorder } from "./recorder.ts";
+
+export interface BackendUnderTest {
+  backend: Backend;
+  /** The client's block, before it is checked. */
+  options: Record<string, unknown>;
+  prompts: {
+    /** Answered at once. */
+    quick: string;
+    /** Streams for many seconds; at least one event of content comes early. */
+    slow: string;
+    /** Streams many events as fast as it can, the same every time. */
+    many: string;
+  };
+}
+
+export interface Started {
+  run: Run;
+  sink: Recorder;
+  order: StartOrder;
+}
+
+export async function startBackend(
+  { backend, options }: Pick<BackendUnderTest, "backend" | "options">,
+  over: Partial<StartOrder> = {},
+): Promise<Started> {
+  const order: StartOrder = {
+    session_id: randomUUID(),
+    resume: false,
+    began_here: true,
+    options: backend.checkOptions(options),
+    env: {},
+    log: silentLog,
+    ...over,
+  };
+  const sink = new Recorder();
+  return { run: await backend.start(order, sink), sink, order };
+}
+
+export function user(content: string): { role: "user"; content: string } {
+  return { role: "user", content };
+}
+
+export function testBackend(name: string, options: BackendUnderTest): void {
+  const { backend, prompts } = options;
+  const start = (over?: Partial<StartOrder>) => startBackend(options, over);
+
+  describe(`${name} keeps the contract of a backend`, () => {
+    test("it tells its version", async () => {
+      expect(await backend.detect()).toMatch(/\d/);
+    });
+
+    test("an option that it does not know is refused with the path of the field", () => {
+      const check = () => backend.checkOptions({ no_such_option: 1 });
+      expect(check).toThrow(
+        expect.objectContaining({
+          code: "invalid_message",
+          message: expect.stringContaining(`/options/${backend.name}/no_such_option: unexpected property`),
+        }),
+      );
+    });
+
+    test("each message gets exactly one result, the last event of its turn, and all events are valid", async () => {
+      const { run, sink } = await start();
+      for (const turn of [1, 2]) {
+        await run.send(user(prompts.quick));
+        await sink.untilResults(turn);
+        expect(sink.events.at(-1)?.type).toBe("agent.result");
+      }
+      await run.stop("finish");
+      expect(sink.results.map((result) => result.subtype)).toEqual(["success", "success"]);
+      for (const event of sink.events) expect(AgentEvent.safeParse(event).error).toBeUndefined();
+    });
+
+    test("an interrupt ends the turn once, and the agent goes on or says that it has ended", async () => {
+      const { run, sink } = await start();
+      await run.send(user(prompts.slow));
+      await sink.until(({ events }) => events.some((event) => event.type !== "agent.system_init"));
+      await run.interrupt();
+      const subtypes = sink.results.map((result) => result.subtype);
+      if (sink.ends.length > 0) expect(sink.ends).toMatchObject([{ expected: true }]);
+      else {
+        expect(subtypes).toEqual(["interrupted"]);
+        await run.send(user(prompts.quick));
+        await sink.untilResults(2);
+      }
+      await run.stop("now");
+      expect(sink.ends).toHaveLength(1);
+    });
+
+    test("an interrupt without a turn does nothing", async () => {
+      const { run, sink } = await start();
+      await run.interrupt();
+      expect(sink.results).toEqual([]);
+      expect(sink.ends).toEqual([]);
+      await run.stop("finish");
+    });
+
+    test.each(["finish", "now"] as const)("stop %s ends it, told once, and leaves no process", async (how) => {
+      const { run, sink } = await start();
+      const { pid } = run;
+      await Promise.all([run.stop(how), run.stop(how)]);
+      await run.stop("now");
+      expect(sink.ends).toMatchObject([{ expected: true }]);
+      expect(sink.heard.at(-1)?.kind).toBe("ended");
+      if (pid !== undefined) expect(isRunning(pid)).toBe(false);
+    });
+
+    test("stop in the middle of a turn leaves no process", async () => {
+      const { run, sink } = await start();
+      const { pid } = run;
+      await run.send(user(prompts.slow));
+      await sink.until(({ events }) => events.length > 0);
+      await run.stop("now");
+      expect(sink.ends).toMatchObject([{ expected: true }]);
+      if (pid !== undefined) expect(isRunning(pid)).toBe(false);
+    });
+
+    test("pause and resume lose nothing and change no order", async () => {
+      const { run, sink } = await start();
+      await run.send(user(prompts.many));
+      await sink.untilResults(1);
+      const whole = sink.events.map(shapeOf);
+      await run.stop("finish");
+
+      const slow = await start();
+      const { length } = slow.sink.heard;
+      await slow.run.send(user(prompts.many));
+      await slow.sink.until(({ heard }) => heard.length > length);
+      for (let pauses = 0; pauses < 5; pauses += 1) {
+        slow.run.pause();
+        await new Promise((resolve) => setImmediate(resolve));
+        slow.run.resume();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await slow.sink.untilResults(1);
+      expect(slow.sink.events.map(shapeOf)).toEqual(whole);
+      await slow.run.stop("finish");
+    });
+  });
+}
+
+/** What is the same in every run of the same prompt: not ids, not times. */
+function shapeOf(event: AgentEvent): unknown {
+  if (event.type === "agent.delta") return [event.type, event.kind, event.text];
+  if (event.type === "agent.message") return [event.type, event.content.map((block) => block["text"])];
+  return event.type;
+}

@@ -1,0 +1,110 @@
+// A real daemon for a test: the built program in its own temporary directories, ended and checked afterwards.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { RawClient } from "./raw-client.ts";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAM = join(ROOT, "dist/blemeesd.js");
+export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.mjs");
+
+export interface DaemonOptions {
+  env?: Record<string, string>;
+  args?: string[];
+  /** Continue in the directories of an earlier daemon. */
+  home?: string;
+}
+
+export interface TestDaemon {
+  readonly home: string;
+  readonly socket: string;
+  readonly pid: number;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** What it wrote to stderr: its log. */
+  log(): string;
+  /** A connection that has said hello. */
+  connect(protocol?: string): Promise<RawClient>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Stops it in the orderly way and removes its directories. */
+  close(): Promise<void>;
+}
+
+/** Resolves when the daemon answers on its socket. */
+export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaemon> {
+  if (!existsSync(PROGRAM)) throw new Error("dist/ is missing: run `npm run build` first");
+  const home = options.home ?? mkdtempSync(join(tmpdir(), "blemees-"));
+  for (const name of ["run", "state", "config", "claude"])
+    mkdirSync(join(home, name), { recursive: true, mode: 0o700 });
+  const socket = join(home, "run/blemeesd.sock");
+  const child = spawn(process.execPath, [PROGRAM, ...(options.args ?? [])], {
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: home,
+      XDG_RUNTIME_DIR: join(home, "run"),
+      XDG_STATE_HOME: join(home, "state"),
+      XDG_CONFIG_HOME: join(home, "config"),
+      CLAUDE_CONFIG_DIR: join(home, "claude"),
+      BLEMEESD_CLAUDE: FAKE_CLAUDE,
+      BLEMEESD_SHUTDOWN_GRACE: "1",
+      ...options.env,
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const path = options.env?.["BLEMEESD_SOCKET"] ?? socket;
+  let log = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    log += chunk.toString();
+  });
+  const exited = exitOf(child);
+  const clients: RawClient[] = [];
+  const connect = async (protocol = "blemees/2"): Promise<RawClient> => {
+    const client = await RawClient.connect(path);
+    clients.push(client);
+    client.send({ type: "blemeesd.hello", protocol, client: "test/1" });
+    await client.next((frame) => frame["type"] === "blemeesd.hello_ack");
+    return client;
+  };
+  await untilListening(path, exited, () => log);
+  return {
+    home,
+    socket: path,
+    pid: child.pid ?? -1,
+    exited,
+    log: () => log,
+    connect,
+    async kill(signal) {
+      child.kill(signal);
+      await exited;
+    },
+    async close() {
+      for (const client of clients) client.close();
+      child.kill("SIGTERM");
+      await exited;
+      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+function exitOf(child: ChildProcess): TestDaemon["exited"] {
+  return new Promise((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+}
+
+async function untilListening(path: string, exited: Promise<unknown>, log: () => string): Promise<void> {
+  let isOver = false;
+  void exited.then(() => {
+    isOver = true;
+  });
+  for (;;) {
+    try {
+      (await RawClient.connect(path)).close();
+      return;
+    } catch {
+      if (isOver) throw new Error(`the daemon ended before it listened:\n${log()}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
