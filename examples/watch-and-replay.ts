@@ -3,8 +3,8 @@
 import { connect } from "blemees/client";
 
 const driver = await connect({ client: "driver/1.0" });
-const session = await driver.open({ backend: "demo" });
-const turn = session.turn("tell me something slow");
+const session = await driver.open({ backend: "demo", options: { pace_ms: 30 } });
+const turn = session.turn("tell me something long");
 const answered = turn.result();
 
 // The first watcher sees three events, then its connection is cut.

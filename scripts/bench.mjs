@@ -2,19 +2,21 @@
 // stdout, progress to stderr. Exit 0: every target met; 1: one is missed, or the run failed; 2: wrong usage.
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
-import { availableParallelism, loadavg } from "node:os";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { judge } from "./bench/goals.mjs";
 import { MEASURES } from "./bench/measures/index.mjs";
 import { FULL, QUICK } from "./bench/plan.mjs";
-import { profile } from "./bench/profile.mjs";
+import { meterOthers } from "./bench/proc.mjs";
+import { PROFILES, profile } from "./bench/profile.mjs";
 import { formatTable } from "./bench/table.mjs";
 import { prepareTools } from "./bench/tools.mjs";
 import { Workbench } from "./bench/workbench.mjs";
 
 const DAEMON = join(import.meta.dirname, "../dist/blemeesd.js");
-const HELP = `Usage: npm run bench -- [--quick] [--only NAME]... [--json FILE] [--no-fail] [--no-cc] [--daemon FILE] [--profile]
+const HELP = `Usage: npm run bench -- [--quick] [--only NAME]... [--json FILE] [--no-fail] [--no-cc] [--daemon FILE]
+       npm run bench -- --profile NAME
 Example: npm run bench -- --quick --only latency
 
   --quick       fewer and shorter rounds (under 40 s; the full run takes under 3 minutes)
@@ -23,7 +25,8 @@ Example: npm run bench -- --quick --only latency
   --no-fail     exit 0 even when a target is missed
   --no-cc       agent and reader in Node even where a C compiler exists
   --daemon FILE measure this blemeesd.js instead of dist/blemeesd.js
-  --profile     instead of measuring, show where the daemon spends its time with 8 durable sessions
+  --profile NAME  instead of measuring, show where the daemon spends its time under a load:
+                ${Object.keys(PROFILES).join(", ")}
 `;
 
 process.exitCode = await main();
@@ -32,7 +35,6 @@ async function main() {
   const options = readOptions();
   if (typeof options === "number") return options;
   const daemon = options.daemon ?? DAEMON;
-  const loadBefore = loadavg()[0] ?? 0;
   if (daemon === DAEMON && !existsSync(DAEMON)) build();
   const bench = new Workbench();
   try {
@@ -45,16 +47,19 @@ async function main() {
       plan,
       progress: (/** @type {string} */ text) => void process.stderr.write(`bench: ${name}: ${text}\n`),
     });
-    if (options.profile) {
-      process.stdout.write(await profile(context("profile")));
+    if (options.profile !== undefined) {
+      process.stdout.write(await profile(context("profile"), options.profile));
       return 0;
     }
     const rows = [];
     for (const [name, measure] of Object.entries(MEASURES)) {
-      if (options.only === undefined || options.only.includes(name))
-        rows.push(...(await measure(context(name))));
+      if (options.only !== undefined && !options.only.includes(name)) continue;
+      const others = meterOthers();
+      const found = await measure(context(name));
+      const share = others();
+      rows.push(...found.map((row) => ({ ...row, others: share })));
     }
-    process.stdout.write(`${describe(tools.kind, loadBefore)}\n\n${formatTable(rows)}`);
+    process.stdout.write(`${describe(tools.kind)}\n\n${formatTable(rows)}`);
     if (options.json) writeJson(options.json, tools.kind, rows);
     const missed = rows.filter((row) => judge(row).some(({ isMet }) => !isMet));
     return missed.length === 0 || options["no-fail"] ? 0 : 1;
@@ -76,7 +81,7 @@ function readOptions() {
         "no-fail": { type: "boolean" },
         daemon: { type: "string" },
         "no-cc": { type: "boolean" },
-        profile: { type: "boolean" },
+        profile: { type: "string" },
         help: { type: "boolean", short: "h" },
       },
     });
@@ -86,6 +91,9 @@ function readOptions() {
     }
     const unknown = values.only?.find((name) => !(name in MEASURES));
     if (unknown !== undefined) throw new Error(`--only ${unknown}: no such measure`);
+    if (values.profile !== undefined && !(values.profile in PROFILES)) {
+      throw new Error(`--profile ${values.profile}: no such load`);
+    }
     return values;
   } catch (error) {
     process.stderr.write(`bench: ${/** @type {Error} */ (error).message}\n${HELP}`);
@@ -101,14 +109,11 @@ function build() {
   if (status !== 0) throw new Error("scripts/build.mjs failed");
 }
 
-/**
- * What a reader of the figures must know; a machine that was busy already makes all of them worse.
- * @param {"c" | "node"} kind
- * @param {number} loadBefore
- */
-function describe(kind, loadBefore) {
+/** @param {"c" | "node"} kind */
+function describe(kind) {
   const language = kind === "c" ? "C" : "Node (no C compiler: the reader may be the bottleneck)";
-  return `Node ${process.versions.node}, ${availableParallelism()} cores; agent and reader in ${language}; load ${loadBefore.toFixed(1)} before the run`;
+  const others = '"others" is the share of the machine that other work took meanwhile';
+  return `Node ${process.versions.node}, ${availableParallelism()} cores; agent and reader in ${language}; ${others}`;
 }
 
 /**

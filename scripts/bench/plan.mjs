@@ -35,14 +35,14 @@ export const FULL = {
 /** @type {Plan} */
 export const QUICK = {
   ...FULL,
-  floodEvents: 100_000,
+  floodEvents: 80_000,
   floodRounds: 2,
-  warmUpEvents: 60_000,
-  latencySeconds: 1.5,
+  warmUpEvents: 40_000,
+  latencySeconds: 1,
   latencyRounds: 1,
   firstFrameTurns: 15,
-  cpuSeconds: 1.5,
+  cpuSeconds: 1,
   cpuRounds: 1,
-  idleSeconds: 0.5,
+  idleSeconds: 0.4,
   replayRounds: 3,
 };

@@ -24,3 +24,34 @@ export function memoryMb(pid, key) {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
 }
+
+/**
+ * Call it before a measure and its result behind it: the share of all cores that went to work which is not ours.
+ * Right only when every child of the measure was waited for in between, for only then do we know their time.
+ * @returns {() => number | undefined}
+ */
+export function meterOthers() {
+  if (!IS_LINUX) return () => undefined;
+  const from = { machine: machineTicks(), own: ownTicks() };
+  return () => {
+    const machine = machineTicks();
+    const busy = machine.busy - from.machine.busy - (ownTicks() - from.own);
+    return Math.max(0, busy / (machine.total - from.machine.total));
+  };
+}
+
+function machineTicks() {
+  // user nice system idle iowait irq softirq steal; guest time is part of user.
+  const fields = (readFileSync("/proc/stat", "utf8").split("\n")[0] ?? "")
+    .split(/\s+/)
+    .slice(1, 9)
+    .map(Number);
+  const total = fields.reduce((sum, ticks) => sum + ticks, 0);
+  return { total, busy: total - (fields[3] ?? 0) - (fields[4] ?? 0) };
+}
+
+function ownTicks() {
+  const stat = readFileSync("/proc/self/stat", "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+}

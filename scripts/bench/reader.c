@@ -202,14 +202,14 @@ static void connect_to(Connection *c, const char *id) {
 
 static void open_all(void) {
   char text[512];
+  for (int i = 0; i < sessions; i++) connect_to(&owners[i], owners[i].id);
   for (int i = 0; i < sessions; i++) {
-    connect_to(&owners[i], owners[i].id);
     snprintf(text, sizeof text,
              "{\"type\":\"blemeesd.open\",\"id\":\"o\",\"session_id\":\"%s\",\"backend\":\"claude\",\"options\":{}}\n",
              owners[i].id);
     send_line(&owners[i], text);
-    wait_for(&owners[i], 1, OPENED);
   }
+  wait_for(owners, sessions, OPENED);
 }
 
 static void run_turn(const char *order) {

@@ -99,13 +99,11 @@ async function connectTo(id) {
 }
 
 async function openAll() {
-  owners = [];
-  for (const id of ids) {
-    const c = await connectTo(id);
-    owners.push(c);
-    send(c, { type: "blemeesd.open", id: "o", session_id: id, backend: "claude", options: {} });
-    await waitFor([c], "opened");
+  owners = await Promise.all(ids.map(connectTo));
+  for (const c of owners) {
+    send(c, { type: "blemeesd.open", id: "o", session_id: c.id, backend: "claude", options: {} });
   }
+  await waitFor(owners, "opened");
 }
 
 /** @param {string} content */

@@ -10,12 +10,13 @@ import { judge } from "./goals.mjs";
  * @property {number} value
  * @property {number} [reference] the same figure of the relay, same run
  * @property {string} [reference_name] when it is not the relay
+ * @property {number} [others] share of the machine that other work took meanwhile
  * @property {number[]} [rounds]
  * @property {number[]} [reference_rounds]
  */
 
-const HEAD = ["measure", "store", "blemeesd", "relay", "ratio", "target", ""];
-const RIGHT = new Set([2, 3, 4]);
+const HEAD = ["measure", "store", "blemeesd", "relay", "ratio", "target", "", "others"];
+const RIGHT = new Set([2, 3, 4, 7]);
 
 /** @param {readonly Row[]} rows */
 export function formatTable(rows) {
@@ -45,6 +46,7 @@ function cells(row) {
     reference === undefined ? "" : formatRatio(value / reference, unit),
     verdicts.map((goal) => formatGoal(goal, unit)).join(", "),
     verdicts.length === 0 ? "" : reached,
+    row.others === undefined ? "" : `${Math.round(row.others * 100)} %`,
   ];
 }
 

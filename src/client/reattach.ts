@@ -28,13 +28,14 @@ export async function reattach(
   );
 }
 
-/** No frame has followed our message. If no turn runs either, the message was lost with the socket. */
+/** No frame has followed our message. If no turn runs either, it was lost with the socket or the daemon. */
 async function checkTurn(stream: SessionStream, ask: Ask): Promise<void> {
   const { session_id } = stream;
   const { sessions } = await ask({ type: "blemeesd.list_sessions", live: true });
   const row = sessions.find((session) => session.session_id === session_id);
   if (row?.turn_active !== false || stream.turnFloor === undefined) return;
-  const message = "the connection dropped before the daemon had the message; send it again";
+  const message =
+    "the daemon does not have the last message: it was restarted, or the connection dropped first; send it again";
   stream.push({ type: "client.message_lost", session_id, message });
 }
 

@@ -84,7 +84,14 @@ export class SessionHandle {
     const { ended } = this.#stream;
     if (ended !== undefined) throw new CodedError(ended.code, ended.message);
     const frame = { type: "agent.user", session_id: this.session_id, message: toMessage(input) };
-    await this.#port.write(frame, before);
+    try {
+      await this.#port.write(frame, before);
+    } catch (error) {
+      // The socket dropped under the write. The reconnect finds out whether the message arrived, and the
+      // stream tells: by the turn's events, by message_lost, or by its end.
+      if (!(error instanceof CodedError) || error.code !== "connection_lost") throw error;
+      if (this.#stream.ended !== undefined) throw error;
+    }
   }
 }
 

@@ -298,6 +298,7 @@ export class Conversation {
     delete this.#row.turn;
     Object.assign(this.#row, addUsage(this.#row, stamped, nowMs), { last_active_at_ms: nowMs });
     this.#context.publisher.publish(this.#context.stream, stamped, true);
+    this.#saveRow();
     this.#move({ kind: "event", event: stamped });
     this.#context.turnEnded();
   }

@@ -7,7 +7,7 @@ import type { Feed } from "./feed.ts";
 import type { Batch } from "./types.ts";
 
 /** Text that waits for the log; past this the agent is paused. */
-const MAX_PENDING_CHARS = 4 * 1024 * 1024;
+const MAX_PENDING_CHARS = 128 * 1024;
 
 export interface StreamOptions {
   row: SessionRow;
@@ -70,7 +70,7 @@ export class Stream {
   }
 
   add(frame: object, sync: boolean): void {
-    const tail = `,${JSON.stringify(frame).slice(1)}`;
+    const tail = tailOf(frame, this.row.backend);
     this.#tails.push(tail);
     this.#pendingChars += tail.length;
     if (sync) this.#sync = true;
@@ -110,7 +110,8 @@ export class Stream {
     const batch: Batch = { session_id: this.session_id, first_seq, last_seq: seq, bytes: Buffer.from(text) };
     const taken: Taken = {
       batch,
-      row: this.#rowChanged || tails.length > 0 ? { ...this.row, last_seq: seq } : undefined,
+      // The log itself knows its last seq, so the row goes along only when something else in it changed.
+      row: this.#rowChanged ? { ...this.row, last_seq: seq } : undefined,
       sync: this.#sync,
       tails: this.#tails,
     };
@@ -162,5 +163,21 @@ export class Stream {
     const text = tails.map((tail) => `${this.#head},"persisted":false${tail}\n`).join("");
     const batch: Batch = { session_id: this.session_id, first_seq: 0, last_seq: 0, bytes: Buffer.from(text) };
     for (const feed of this.feeds) feed.deliver(batch);
+  }
+}
+
+/** The frame's text behind its envelope. An agent can send what cannot be written back (nesting too deep). */
+function tailOf(frame: object, backend: string): string {
+  try {
+    return `,${JSON.stringify(frame).slice(1)}`;
+  } catch (error) {
+    const notice = {
+      type: "agent.notice",
+      backend,
+      level: "error",
+      category: "event_unserialisable",
+      text: `an event of the agent could not be kept: ${(error as Error).message}`,
+    };
+    return `,${JSON.stringify(notice).slice(1)}`;
   }
 }

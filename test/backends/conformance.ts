@@ -103,15 +103,18 @@ export function testBackend(name: string, options: BackendUnderTest): void {
       await run.stop("finish");
     });
 
-    test.each(["finish", "now"] as const)("stop %s ends it, told once, and leaves no process", async (how) => {
-      const { run, sink } = await start();
-      const { pid } = run;
-      await Promise.all([run.stop(how), run.stop(how)]);
-      await run.stop("now");
-      expect(sink.ends).toMatchObject([{ expected: true }]);
-      expect(sink.heard.at(-1)?.kind).toBe("ended");
-      if (pid !== undefined) expect(isRunning(pid)).toBe(false);
-    });
+    test.each(["finish", "now"] as const)(
+      "stop %s ends it, told once, and leaves no process",
+      async (how) => {
+        const { run, sink } = await start();
+        const { pid } = run;
+        await Promise.all([run.stop(how), run.stop(how)]);
+        await run.stop("now");
+        expect(sink.ends).toMatchObject([{ expected: true }]);
+        expect(sink.heard.at(-1)?.kind).toBe("ended");
+        if (pid !== undefined) expect(isRunning(pid)).toBe(false);
+      },
+    );
 
     test("stop in the middle of a turn leaves no process", async () => {
       const { run, sink } = await start();

@@ -10,17 +10,27 @@ const dir = mkdtempSync(join(tmpdir(), "child-"));
 interface Watched {
   child: Child;
   output(): string;
+  /** Something was printed. */
+  spoke: Promise<void>;
   errors: string[];
 }
 
 async function sh(script: string, over: Partial<ChildOrder> = {}): Promise<Watched> {
   const chunks: Buffer[] = [];
   const errors: string[] = [];
+  let speak: () => void = () => undefined;
+  const spoke = new Promise<void>((resolve) => {
+    speak = resolve;
+  });
+  const output = (chunk: Buffer) => {
+    chunks.push(chunk);
+    speak();
+  };
   const child = await startChild(
     { command: "sh", args: ["-c", script], env: process.env, ...over },
-    { output: (chunk) => chunks.push(chunk), errorLine: (line) => errors.push(line) },
+    { output, errorLine: (line) => errors.push(line) },
   );
-  return { child, output: () => Buffer.concat(chunks).toString(), errors };
+  return { child, output: () => Buffer.concat(chunks).toString(), spoke, errors };
 }
 
 describe("startChild", () => {
@@ -89,7 +99,8 @@ describe("Child.stop", () => {
   });
 
   test("a process that ignores SIGTERM is killed", async () => {
-    const { child } = await sh("trap '' TERM; echo ready; while true; do sleep 0.05; done");
+    const { child, spoke } = await sh("trap '' TERM; echo ready; while true; do sleep 0.05; done");
+    await spoke;
     await child.stop({ graceMs: 50 });
     expect(await child.exit).toEqual({ signal: "SIGKILL" });
     expect(isRunning(child.pid)).toBe(false);

@@ -59,6 +59,7 @@ describe.runIf(existsSync(DAEMON))("examples", () => {
       HOME: home,
       XDG_RUNTIME_DIR: runtime,
       XDG_STATE_HOME: join(home, "state"),
+      BLEMEESD_SHUTDOWN_GRACE: "0",
     };
     daemon = spawn(process.execPath, [DAEMON], { env, stdio: "ignore" });
     await untilReady(join(runtime, "blemeesd.sock"));

@@ -80,7 +80,7 @@ const { argv, env } = process;
 const isPlain = env.FAKE_CLAUDE_PLAIN === "1";
 const fault = env.FAKE_CLAUDE_FAULT ?? "";
 const has = (flag) => argv.includes(flag);
-const valueOf = (flag) => (has(flag) ? argv[argv.indexOf(flag) + 1] : undefined);
+const argOf = (flag) => (has(flag) ? argv[argv.indexOf(flag) + 1] : undefined);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 if (has("--version")) await printVersion();
@@ -90,8 +90,8 @@ if (fault === "ignore-term") process.on("SIGTERM", () => {});
 
 const cwd = realpathSync(process.cwd());
 const isPartial = has("--include-partial-messages");
-const model = valueOf("--model") ?? "claude-fake-1";
-let sessionId = valueOf("--session-id") ?? valueOf("--resume") ?? randomUUID();
+const model = argOf("--model") ?? "claude-fake-1";
+let sessionId = argOf("--session-id") ?? argOf("--resume") ?? randomUUID();
 let totalCost = 0;
 let turn; // { abort, isHung, child, task } while a turn runs
 let isIdle = true;
@@ -211,8 +211,10 @@ async function play(text) {
   const directives = [...text.matchAll(/(?<=^|\s)#([a-z0-9-]+)((?:(?!\s#[a-z]).)*)/gs)];
   if (directives.length === 0) return say(`You said: ${text}`);
   for (const [, name, rest] of directives) {
-    const end = await (DIRECTIVES[name] ?? ((words) => say(`unknown directive ${name} ${words}`)))(rest.trim());
-    if (end !== undefined) return end;
+    const end = await (DIRECTIVES[name] ?? ((words) => say(`unknown directive ${name} ${words}`)))(
+      rest.trim(),
+    );
+    if (end === "no result") return end;
   }
 }
 
@@ -234,7 +236,11 @@ const DIRECTIVES = {
   ask: () => ask("can_use_tool", { tool_name: "Bash", input: { command: "true" }, tool_use_id: "toolu_ask" }),
   control: (subtype) => ask(subtype, {}),
   flood: (args) => flood(...args.split(" ").map(Number)),
-  stderr: (count) => process.stderr.write(lines(Number(count), (n) => `warning ${n}`)),
+  stderr: (count) =>
+    void writeSync(
+      2,
+      lines(Number(count), (n) => `warning ${n}`),
+    ),
   crash: async (code) => {
     await delta("partial ");
     die("Error: something broke\n    at fake (fake.js:1:1)", Number(code || 1));
@@ -348,8 +354,20 @@ async function slow(count = 100, ms = 50) {
 
 async function think(words) {
   if (isPartial) {
-    out(streamEvent({ type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: words } }));
-    out(streamEvent({ type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "c2ln" } }));
+    out(
+      streamEvent({
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "thinking_delta", thinking: words },
+      }),
+    );
+    out(
+      streamEvent({
+        type: "content_block_delta",
+        index: 0,
+        delta: { type: "signature_delta", signature: "c2ln" },
+      }),
+    );
   }
   out(assistant([{ type: "thinking", thinking: words, signature: "c2ln" }]));
   await say("Thought about it.");
@@ -367,12 +385,19 @@ async function tool(command) {
   });
   const code = await new Promise((resolve) => child.on("exit", resolve));
   if (turn !== own) return;
-  const block = { type: "tool_result", tool_use_id: id, content: output || "(no output)", is_error: code !== 0 };
+  const block = {
+    type: "tool_result",
+    tool_use_id: id,
+    content: output || "(no output)",
+    is_error: code !== 0,
+  };
   out({ type: "user", message: { role: "user", content: [block] }, tool_use_result: { stdout: output } });
   // Messages that came meanwhile are folded into this turn.
   const folded = queue.splice(0).map(({ message }) => message);
   for (const message of folded) remember(String(message.content));
-  await say(`tool said: ${output.trim()}${folded.map((message) => ` | folded: ${message.content}`).join("")}`);
+  await say(
+    `tool said: ${output.trim()}${folded.map((message) => ` | folded: ${message.content}`).join("")}`,
+  );
 }
 
 function announceTool(command) {
@@ -381,7 +406,13 @@ function announceTool(command) {
   if (isPartial) {
     out(streamEvent({ type: "content_block_start", index: 1, content_block: { ...block, input: {} } }));
     const partial_json = JSON.stringify(block.input);
-    out(streamEvent({ type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json } }));
+    out(
+      streamEvent({
+        type: "content_block_delta",
+        index: 1,
+        delta: { type: "input_json_delta", partial_json },
+      }),
+    );
   }
   out(assistant([block]));
   return id;
@@ -439,7 +470,13 @@ function finishAborted(over) {
   const text = `[Request interrupted by user${over.child ? " for tool use" : ""}]`;
   out({ type: "user", message: { role: "user", content: [{ type: "text", text }] } });
   const terminal_reason = over.child ? "aborted_tools" : "aborted_streaming";
-  result({ subtype: "error_during_execution", is_error: true, terminal_reason, origin: over.origin, errors: ["x"] });
+  result({
+    subtype: "error_during_execution",
+    is_error: true,
+    terminal_reason,
+    origin: over.origin,
+    errors: ["x"],
+  });
 }
 
 function fail(fields) {
@@ -468,7 +505,7 @@ function resultFrame(fields) {
 
 function init() {
   const tools = ["Bash", "Read", "Write"];
-  const permissionMode = valueOf("--permission-mode") ?? "default";
+  const permissionMode = argOf("--permission-mode") ?? "default";
   out({ type: "system", subtype: "init", cwd, tools, model, permissionMode, claude_code_version: "2.1.197" });
 }
 
@@ -497,7 +534,9 @@ async function delta(text) {
 const NL = Buffer.from("\n");
 
 function out(frame) {
-  write(`${JSON.stringify({ parent_tool_use_id: null, ...frame, session_id: sessionId, uuid: randomUUID() })}\n`);
+  write(
+    `${JSON.stringify({ parent_tool_use_id: null, ...frame, session_id: sessionId, uuid: randomUUID() })}\n`,
+  );
 }
 
 /** Synchronous, so that what was said before an exit is in the pipe. */
@@ -561,12 +600,21 @@ function transcript() {
 function remember(text) {
   if (has("--no-session-persistence")) return;
   mkdirSync(join(transcript(), ".."), { recursive: true });
-  const record = { type: "user", message: { role: "user", content: text }, cwd, sessionId, version: "2.1.197" };
+  const record = {
+    type: "user",
+    message: { role: "user", content: text },
+    cwd,
+    sessionId,
+    version: "2.1.197",
+  };
   appendFileSync(transcript(), `${JSON.stringify(record)}\n`);
 }
 
 function rememberedTexts() {
   if (!existsSync(transcript())) return [];
-  const records = readFileSync(transcript(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  const records = readFileSync(transcript(), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   return records.map((record) => record.message.content);
 }

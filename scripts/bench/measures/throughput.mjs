@@ -1,5 +1,7 @@
-// Events a second through relay and daemon, all sessions flooding at once, until the last result is read.
+// Events a second through relay and daemon, all sessions flooding at once, until the last result is read; and
+// the processor time behind them, which other work on the machine disturbs less than it does the rate.
 import { STORES, withLanes } from "../lanes.mjs";
+import { cpuSeconds, IS_LINUX } from "../proc.mjs";
 import { median, rounds } from "../rounds.mjs";
 
 /** @param {import("../plan.mjs").Context} context */
@@ -15,22 +17,42 @@ export async function throughput(context) {
  */
 async function floodWith(context, sessions) {
   const { plan, progress } = context;
-  const measure = `events/s, ${sessions} session${sessions > 1 ? "s" : ""}`;
-  progress(measure);
+  const label = `${sessions} session${sessions > 1 ? "s" : ""}`;
+  progress(label);
   const all = await withLanes(context, sessions, (lanes) =>
-    rounds(lanes, plan.floodRounds, async ({ load }) => {
-      const { deltas, elapsed_ns } = await load.flood(plan.floodEvents);
-      return deltas / (elapsed_ns / 1e9);
-    }),
+    rounds(lanes, plan.floodRounds, (lane) => floodOnce(lane, plan.floodEvents)),
   );
-  return STORES.map((store) => ({
-    id: `throughput.${sessions}.${store}`,
-    measure,
-    store,
-    unit: "/s",
-    value: median(all[store]),
-    reference: median(all.relay),
-    rounds: all[store],
-    reference_rounds: all.relay,
-  }));
+  const row = (
+    /** @type {"memory" | "durable"} */ store,
+    /** @type {"rate" | "cpu"} */ key,
+    /** @type {{ measure: string, unit: string }} */ head,
+  ) => {
+    const values = (/** @type {keyof typeof all} */ name) => all[name].map((figures) => figures[key]);
+    return {
+      id: `${key === "rate" ? "throughput" : "flood-cpu"}.${sessions}.${store}`,
+      ...head,
+      store,
+      value: median(values(store)),
+      reference: median(values("relay")),
+      rounds: values(store),
+      reference_rounds: values("relay"),
+    };
+  };
+  return [
+    ...STORES.map((store) => row(store, "rate", { measure: `events/s, ${label}`, unit: "/s" })),
+    ...(IS_LINUX ? STORES : []).map((store) =>
+      row(store, "cpu", { measure: `CPU an event, ${label} flooding`, unit: "µs" }),
+    ),
+  ];
+}
+
+/**
+ * @param {import("../lanes.mjs").Lane} lane
+ * @param {number} events
+ */
+async function floodOnce({ pid, load }, events) {
+  const cpuFrom = IS_LINUX ? cpuSeconds(pid) : 0;
+  const { deltas, elapsed_ns } = await load.flood(events);
+  const cpu = IS_LINUX ? ((cpuSeconds(pid) - cpuFrom) / deltas) * 1e6 : Number.NaN;
+  return { rate: deltas / (elapsed_ns / 1e9), cpu };
 }

@@ -23,7 +23,8 @@ export function createClaudeBackend(setup: ClaudeBackendOptions): Backend {
     options: ClaudeOptions,
     checkOptions: (block) => checkClaudeOptions(block),
     detect: async () => (await detector.detect())?.version,
-    start: async (order, sink) => startClaude({ bin, env, maxLineBytes, detected: await detector.detect() }, order, sink),
+    start: async (order, sink) =>
+      startClaude({ bin, env, maxLineBytes, detected: await detector.detect() }, order, sink),
     listTranscripts: (filter) => listTranscripts(env, filter),
     findTranscript: (session_id) => findTranscript(env, session_id),
     deleteTranscript: (session_id, cwd) => deleteTranscript(env, session_id, cwd),

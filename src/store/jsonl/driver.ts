@@ -120,6 +120,11 @@ class JsonlDriver implements Driver {
 
   #store({ batch, row }: Unit, sync: boolean): void {
     const file = batch === undefined ? undefined : this.#logs.get(batch.value.session_id);
+    // A turn that begins is on the disk before its frames: after a crash between the two writes, a row that
+    // knows of a turn without frames is mended at start; frames of a turn that no row knows would not be.
+    if (batch !== undefined && row?.value.turn !== undefined) {
+      this.#sidecars.write({ ...row.value, last_seq: batch.value.first_seq - 1 });
+    }
     if (batch !== undefined) file?.append(batch.value, sync);
     if (row === undefined) return;
     try {

@@ -22,7 +22,11 @@ const HARMLESS = [
 ];
 
 const DEADLY: Array<[directive: string, results: number, why: object]> = [
-  ["#crash 3", 0, { code: 3, message: expect.stringMatching(/^stderr tail: Error: something broke \| {5}at fake/) }],
+  [
+    "#crash 3",
+    0,
+    { code: 3, message: expect.stringMatching(/^stderr tail: Error: something broke \| {5}at fake/) },
+  ],
   ["#crash-silent 4", 0, { code: 4, message: "exit 4" }],
   ["#sigkill", 0, { signal: "SIGKILL", message: "killed by SIGKILL" }],
   ["#abort", 0, { signal: "SIGABRT" }],
@@ -64,17 +68,20 @@ describe("a claude that prints nonsense", () => {
 });
 
 describe("a claude that dies", () => {
-  test.each(DEADLY)("%s is told once, as not expected, after all it said", async (directive, results, why) => {
-    const { run, sink } = await startFake({ include_partial_messages: true });
-    const { pid = 0 } = run;
-    await run.send(user(directive));
-    await sink.untilEnded();
-    expect(sink.ends).toMatchObject([{ expected: false, ...why }]);
-    expect(sink.results).toHaveLength(results);
-    expect(sink.heard.at(-1)?.kind).toBe("ended");
-    expect(isRunning(pid)).toBe(false);
-    await expect(run.send(user("anyone?"))).rejects.toMatchObject({ code: "backend_crashed" });
-  });
+  test.each(DEADLY)(
+    "%s is told once, as not expected, after all it said",
+    async (directive, results, why) => {
+      const { run, sink } = await startFake({ include_partial_messages: true });
+      const { pid = 0 } = run;
+      await run.send(user(directive));
+      await sink.untilEnded();
+      expect(sink.ends).toMatchObject([{ expected: false, ...why }]);
+      expect(sink.results).toHaveLength(results);
+      expect(sink.heard.at(-1)?.kind).toBe("ended");
+      expect(isRunning(pid)).toBe(false);
+      await expect(run.send(user("anyone?"))).rejects.toMatchObject({ code: "backend_crashed" });
+    },
+  );
 
   test("one that no longer reads is ended when the next message comes", async () => {
     const { run, sink } = await startFake();
@@ -120,7 +127,9 @@ describe("a claude that cannot log in", () => {
     await sink.untilResults(1);
     const told = sink.heard.filter((heard) => heard.kind === "authFailed");
     expect(told).toEqual([{ kind: "authFailed", message: "Run `claude auth` to re-authenticate." }]);
-    expect(sink.results).toMatchObject([{ subtype: "error", error: { code: "auth_failed", api_error_status: 401 } }]);
+    expect(sink.results).toMatchObject([
+      { subtype: "error", error: { code: "auth_failed", api_error_status: 401 } },
+    ]);
     await run.stop("finish");
   });
 
@@ -135,7 +144,7 @@ describe("a claude that cannot log in", () => {
     const { run, sink } = await startFake();
     await run.send(user("#stderr 500 #say fine"));
     await sink.untilResults(1);
-    expect(sink.heard.some((heard) => heard.kind === "stderr" && heard.line.includes("401"))).toBe(true);
+    await sink.until(({ heard }) => heard.some((one) => one.kind === "stderr" && one.line.includes("401")));
     expect(sink.heard.some((heard) => heard.kind === "authFailed")).toBe(false);
     await run.stop("finish");
   });

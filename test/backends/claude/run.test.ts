@@ -141,63 +141,77 @@ describe("interrupt", () => {
     await run.stop("finish");
   });
 
-  test.skipIf(process.platform !== "linux")("during a tool: what left the tool's shell is ended", async () => {
-    const home = fakeHome();
-    const file = join(home.home, "pid");
-    const { run, sink } = await startFake({}, { home });
-    await run.send(user(`#tool ${leaver(file)}`));
-    const pid = await pidIn(file);
-    await run.interrupt();
-    expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
-    expect(isRunning(pid)).toBe(false);
-    await run.stop("finish");
-  });
+  test.skipIf(process.platform !== "linux")(
+    "during a tool: what left the tool's shell is ended",
+    async () => {
+      const home = fakeHome();
+      const file = join(home.home, "pid");
+      const { run, sink } = await startFake({}, { home });
+      await run.send(user(`#tool ${leaver(file)}`));
+      const pid = await pidIn(file);
+      await run.interrupt();
+      expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
+      expect(isRunning(pid)).toBe(false);
+      await run.stop("finish");
+    },
+  );
 
-  test.skipIf(process.platform !== "linux")("what an earlier turn detached stays, until the session stops", async () => {
-    const home = fakeHome();
-    const file = join(home.home, "server");
-    const { run, sink } = await startFake({}, { home });
-    await run.send(user(`#orphan sh -c 'echo $$ > ${file}; exec sleep 1000'`));
-    await sink.untilResults(1);
-    const pid = await pidIn(file);
-    await run.send(user("#hang"));
-    await run.interrupt();
-    expect(isRunning(pid)).toBe(true);
-    await run.stop("finish");
-    expect(isRunning(pid)).toBe(false);
-  });
+  test.skipIf(process.platform !== "linux")(
+    "what an earlier turn detached stays, until the session stops",
+    async () => {
+      const home = fakeHome();
+      const file = join(home.home, "server");
+      const { run, sink } = await startFake({}, { home });
+      await run.send(user(`#orphan sh -c 'echo $$ > ${file}; exec sleep 1000'`));
+      await sink.untilResults(1);
+      const pid = await pidIn(file);
+      await run.send(user("#hang"));
+      await run.interrupt();
+      expect(isRunning(pid)).toBe(true);
+      await run.stop("finish");
+      expect(isRunning(pid)).toBe(false);
+    },
+  );
 
-  test.skipIf(process.platform !== "linux")("control: without the sweep it would be left behind", async () => {
-    const home = fakeHome();
-    const file = join(home.home, "left");
-    const env = { ...home.env, BLEMEES_RUN_ID: randomUUID() };
-    const bare = spawn(FAKE_CLAUDE, ["-p", "--session-id", randomUUID()], { env, cwd: home.cwd });
-    bare.stdin.write(`${JSON.stringify({ type: "user", message: user(`#tool ${leaver(file)}`) })}\n`);
-    const pid = await pidIn(file);
-    const gone = new Promise((resolve) => bare.once("exit", resolve));
-    bare.kill("SIGKILL");
-    await gone;
-    expect(isRunning(pid)).toBe(true);
-    await killAll(await findByEnvironment("BLEMEES_RUN_ID", (value) => value === env.BLEMEES_RUN_ID), 0);
-    expect(isRunning(pid)).toBe(false);
-  });
+  test.skipIf(process.platform !== "linux")(
+    "control: without the sweep it would be left behind",
+    async () => {
+      const home = fakeHome();
+      const file = join(home.home, "left");
+      const env = { ...home.env, BLEMEES_RUN_ID: randomUUID() };
+      const bare = spawn(FAKE_CLAUDE, ["-p", "--session-id", randomUUID()], { env, cwd: home.cwd });
+      bare.stdin.write(`${JSON.stringify({ type: "user", message: user(`#tool ${leaver(file)}`) })}\n`);
+      const pid = await pidIn(file);
+      const gone = new Promise((resolve) => bare.once("exit", resolve));
+      bare.kill("SIGKILL");
+      await gone;
+      expect(isRunning(pid)).toBe(true);
+      await killAll(await findByEnvironment("BLEMEES_RUN_ID", (value) => value === env.BLEMEES_RUN_ID), 0);
+      expect(isRunning(pid)).toBe(false);
+    },
+  );
 
-  test.each(["#deaf", "#ack-only", "#ignore-term #deaf"])("%s: a claude that does not obey is ended", async (text) => {
-    const { run, sink } = await startFake();
-    const { pid = 0 } = run;
-    await run.send(user(text));
-    await sink.untilEvent("agent.system_init");
-    await run.interrupt();
-    expect(sink.ends).toMatchObject([{ expected: true }]);
-    expect(isRunning(pid)).toBe(false);
-  });
+  test.each(["#deaf", "#ack-only", "#ignore-term #deaf"])(
+    "%s: a claude that does not obey is ended",
+    async (text) => {
+      const { run, sink } = await startFake();
+      const { pid = 0 } = run;
+      await run.send(user(text));
+      await sink.untilEvent("agent.system_init");
+      await run.interrupt();
+      expect(sink.ends).toMatchObject([{ expected: true }]);
+      expect(isRunning(pid)).toBe(false);
+    },
+  );
 
   test("it gets through although the reader is stalled", async () => {
     const { run, sink } = await startFake({ include_partial_messages: true });
     await run.send(user("#flood 200000 200"));
     await sink.untilEvent("agent.delta");
     run.pause();
-    await run.interrupt();
+    const interrupted = run.interrupt();
+    run.pause();
+    await interrupted;
     expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
     await run.stop("now");
   });

@@ -30,7 +30,9 @@ describe("recorded traffic", () => {
 
   test.each(traces)("$name reaches a blemees/1 client whole: each native event once, in order", (trace) => {
     const reports = replay(trace, stateFor(trace, { native_events: true }));
-    const raws = reports.flatMap((report) => (report.kind === "event" ? [report.event.raw] : [])).filter(Boolean);
+    const raws = reports
+      .flatMap((report) => (report.kind === "event" ? [report.event.raw] : []))
+      .filter(Boolean);
     const native = trace.steps.filter(({ dir }) => dir === "in").map(({ msg }) => msg);
     const expected = native.filter(
       (msg) => !String(msg["type"]).startsWith("control_") && msg["subtype"] !== "session_state_changed",

@@ -1,11 +1,11 @@
 // Recorded traffic (test/fixtures/claude/*.native.jsonl), and what the translator makes of it.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject } from "../../../src/base/json.ts";
 import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
 import { type ClaudeState, newState, type Report } from "../../../src/backends/claude/state.ts";
 import { translate } from "../../../src/backends/claude/translate.ts";
 import { flushHeld, noteSent } from "../../../src/backends/claude/turns.ts";
+import type { JsonObject } from "../../../src/base/json.ts";
 
 export const FIXTURES = join(import.meta.dirname, "../../fixtures/claude");
 
@@ -22,7 +22,11 @@ export function readTraces(): Trace[] {
   return files.sort().map((file) => {
     const records = readLines(join(FIXTURES, file)) as Array<Step & { args?: string[] }>;
     const args = records.find((record) => record.args !== undefined)?.args ?? [];
-    return { name: file.replace(".native.jsonl", ""), args, steps: records.filter((record) => "msg" in record) };
+    return {
+      name: file.replace(".native.jsonl", ""),
+      args,
+      steps: records.filter((record) => "msg" in record),
+    };
   });
 }
 

@@ -1,0 +1,21 @@
+// docs/cli.md, from what the programs print themselves.
+import { programHelp, promptHelp, verbHelp } from "../../src/cli/blemeesctl/help.ts";
+import { VERBS } from "../../src/cli/blemeesctl/verbs.ts";
+import { helpText } from "../../src/daemon/flags.ts";
+import { block, code, page } from "./markdown.ts";
+
+export function cliPage(): string {
+  const inShell = VERBS.filter((verb) => verb.where !== "prompt");
+  return page("Command line", "the programs' own tables", [
+    "stdout is the answer, stderr is talk. Exit status: 0 done, 1 failed, 2 wrong usage.",
+    "## blemeesd",
+    "The daemon, in the foreground. On a terminal it says where it listens and what to try; elsewhere it only logs (stderr, one JSON object a line). SIGINT, SIGTERM and SIGHUP stop it in the orderly way. Every setting is explained in [config.md](config.md).",
+    block(helpText()),
+    "## blemeesctl",
+    "With a command it does that and exits. Without one it is a prompt that speaks the protocol, one frame a line; it also reads commands from a pipe.",
+    block(programHelp()),
+    ...inShell.flatMap((verb) => [`### ${code(verb.name)}`, block(verbHelp(verb))]),
+    "### At the prompt",
+    block(promptHelp()),
+  ]);
+}

@@ -1,0 +1,56 @@
+// Everything that is generated, as a map from path to text, and the one function that writes or compares it.
+// Bundled and run by scripts/docs.mjs.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { cliPage } from "./cli.ts";
+import { configPage } from "./config.ts";
+import { errorsPage } from "./errors.ts";
+import { schemaFiles } from "./schemas.ts";
+
+/** Directories that hold nothing but generated files: what is not generated any more is removed there. */
+const OWN_DIRECTORIES = ["schemas"];
+
+export function generate(): Map<string, string> {
+  return new Map([
+    ["docs/errors.md", errorsPage()],
+    ["docs/config.md", configPage()],
+    ["docs/cli.md", cliPage()],
+    ...schemaFiles(),
+  ]);
+}
+
+/** Writes what differs below `root`, or with `isCheck` only names it. Gives the exit code. */
+export function writeDocs(root: string, isCheck: boolean): number {
+  const files = generate();
+  const changed = [...files].filter(([path, text]) => readIfThere(join(root, path)) !== text);
+  const stale = OWN_DIRECTORIES.flatMap((name) => filesBelow(root, name)).filter((path) => !files.has(path));
+  if (isCheck) {
+    for (const [path] of changed) console.error(`${path} differs from what \`npm run docs\` writes`);
+    for (const path of stale) console.error(`${path} is not generated any more`);
+    if (changed.length + stale.length === 0) return 0;
+    console.error("run `npm run docs` and commit the result");
+    return 1;
+  }
+  for (const [path, text] of changed) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+    console.error(`wrote ${path}`);
+  }
+  for (const path of stale) {
+    rmSync(join(root, path));
+    console.error(`removed ${path}`);
+  }
+  return 0;
+}
+
+function readIfThere(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
+
+function filesBelow(root: string, directory: string): string[] {
+  if (!existsSync(join(root, directory))) return [];
+  return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${directory}/${entry.name}`;
+    return entry.isDirectory() ? filesBelow(root, path) : [path];
+  });
+}

@@ -1,0 +1,170 @@
+// The rules of docs/architecture.md and STYLE that a machine can hold. Each rule is also fed a bad snippet, so
+// that a checker which has gone blind is found.
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { findLayerFaults, readLayers } from "./docs/layers.ts";
+import { findCycles, importsOf, reachableFrom, readSources, type Source } from "./docs/sources.ts";
+import { findImportEffects } from "./docs/top-level.ts";
+import { ROOT } from "./support/daemon.ts";
+
+const MAX_LINES = 400;
+const STARTERS = /^src\/(bin\/[\w-]+|store\/worker)\.ts$/;
+const VENDOR_OR_WIRE =
+  /\b(claude|codex|anthropic|openai|gemini|opencode|demian|blemees-?[12]|ndjson|stream-json|json-?rpc|https?|websocket|unix socket)\b/i;
+/** Names of files and of the home directory: they compute, they do not wait, read or write. */
+const PURE_NODE = new Set(["node:path", "node:os"]);
+const IMPURE =
+  /\b(Date\.now|performance\.\w|process\.\w|console\.\w|Math\.random|setTimeout|setInterval|fetch\()/;
+
+const src = readSources(ROOT, "src", [".ts", ".tsx"]);
+const layers = readLayers(readFileSync(`${ROOT}/docs/architecture.md`, "utf8"));
+
+const bad = (path: string, text: string): Source => ({ path, text });
+
+describe("layers", () => {
+  test("the table has a row for every folder, so the test below means something", () => {
+    expect([...layers.keys()]).toEqual(
+      expect.arrayContaining([...new Set(src.map(({ path }) => path.split("/")[1]))]),
+    );
+    expect(src.length).toBeGreaterThan(100);
+  });
+
+  test("no file imports a layer that the table does not allow", () => {
+    expect(findLayerFaults(src, layers)).toEqual([]);
+  });
+
+  test.each([
+    ["src/base/x.ts", 'import type { A } from "../protocol/events.ts";'],
+    ["src/sessions/x.ts", 'import { createBackends } from "../backends/registry.ts";'],
+    ["src/sessions/x.ts", 'import { claude } from "../backends/claude/index.ts";'],
+    ["src/backends/demo/x.ts", 'import { a } from "../claude/index.ts";'],
+    ["src/client/x.ts", 'import { SessionHub } from "../sessions/index.ts";'],
+    ["src/daemon/x.ts", 'import { connect } from "../client/index.ts";'],
+    ["src/cli/blemeesctl/x.ts", 'import { a } from "../../runtime/index.ts";'],
+    ["src/servers/x.ts", 'const a = await import("../store/index.ts");'],
+    ["src/newcomer/x.ts", "export const a = 1;"],
+  ])("%s with `%s` is a fault", (path, text) => {
+    expect(findLayerFaults([bad(path, text)], layers)).toHaveLength(1);
+  });
+
+  test.each([
+    ["src/sessions/x.ts", 'import type { Run } from "../backends/types.ts";'],
+    ["src/backends/demo/x.ts", 'import { a } from "../argv.ts";'],
+    ["src/backends/registry.ts", 'import { a } from "./claude/index.ts";'],
+    ["src/cli/demian/x.ts", 'import { a } from "../../runtime/index.ts";'],
+  ])("%s with `%s` is allowed", (path, text) => {
+    expect(findLayerFaults([bad(path, text)], layers)).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test(`no file of src, scripts or web has more than ${MAX_LINES} lines`, () => {
+    const files = ["src", "scripts", "web"]
+      .filter((folder) => existsSync(`${ROOT}/${folder}`))
+      .flatMap((folder) => readSources(ROOT, folder, [".ts", ".tsx", ".mjs", ".js", ".c", ".css", ".html"]));
+    const long = files.filter(({ text }) => text.split("\n").length - 1 > MAX_LINES);
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("our own imports name a file that exists, with its ending", () => {
+    const paths = new Set(src.map(({ path }) => path));
+    const lost = src.flatMap((source) =>
+      importsOf(source)
+        .filter(({ isOurs, target }) => isOurs && !paths.has(target))
+        .map(({ target }) => `${source.path}: ${target}`),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  test("there are no cycles of imports, and the checker sees one", () => {
+    expect(findCycles(src)).toEqual([]);
+    const pair = [
+      bad("src/a/x.ts", 'import { y } from "./y.ts";'),
+      bad("src/a/y.ts", 'export { x } from "./x.ts";'),
+    ];
+    expect(findCycles(pair)).toEqual([["src/a/x.ts", "src/a/y.ts", "src/a/x.ts"]]);
+  });
+
+  test("exports are named, and a door lists what it gives", () => {
+    const unnamed = /^export (default\b|\*)|\bas default\b/m;
+    expect(src.filter(({ text }) => unnamed.test(text)).map(({ path }) => path)).toEqual([]);
+    for (const text of ["export default 1;", 'export * from "./x.ts";', "export { a as default };"]) {
+      expect(unnamed.test(`${text}\n`)).toBe(true);
+    }
+  });
+});
+
+describe("imports", () => {
+  test("invariant 8: nothing runs at import, but the programs and the store thread", () => {
+    const passive = src.filter(({ path }) => !STARTERS.test(path));
+    expect(passive.flatMap(({ path, text }) => findImportEffects(path, text))).toEqual([]);
+  });
+
+  test.each([
+    "start();",
+    "const a = await start();",
+    'import { readFileSync } from "node:fs";\nexport const a = readFileSync("x");',
+    'import * as fs from "node:fs";\nexport const a: Buffer = fs.readFileSync("x");',
+    "export const timer = setInterval(() => undefined, 5);",
+    "if (a) b();",
+    "for (const a of b) a();",
+    "registry.set('a', 1);",
+    "a = 5;",
+  ])("`%s` runs at import", (text) => {
+    expect(findImportEffects("x.ts", text)).toHaveLength(1);
+  });
+
+  test.each([
+    "export const a = new Map([['x', 1]]);",
+    "export const text = `two\nlines();\nof text`;",
+    'import { spawn } from "node:child_process";\nexport const a = () => spawn("x");',
+    "export class A { #a = setTimeout; static b = 1; }",
+    "// start();\n/* start(); */\nexport type A = string;",
+  ])("`%s` does not", (text) => {
+    expect(findImportEffects("x.ts", text)).toEqual([]);
+  });
+});
+
+describe("invariants", () => {
+  test("invariant 1: the sessions name no vendor and no wire", () => {
+    const named = src
+      .filter(({ path }) => path.startsWith("src/sessions/"))
+      .flatMap(({ path, text }) =>
+        text
+          .split("\n")
+          .filter((line) => VENDOR_OR_WIRE.test(line))
+          .map((line) => `${path}: ${line.trim()}`),
+      );
+    expect(named).toEqual([]);
+    for (const text of ['backend === "claude"', "// as NDJSON", "import blemees1", "JSON-RPC"]) {
+      expect(VENDOR_OR_WIRE.test(text)).toBe(true);
+    }
+  });
+
+  const translators = src.filter(({ path }) => /^src\/backends\/[\w-]+\/translate\.ts$/.test(path));
+
+  test("invariant 8: translators do no I/O: they reach no node: module that can", () => {
+    expect(translators.length).toBeGreaterThan(0);
+    expect(translators.flatMap(({ path }) => ioOf(path, src))).toEqual([]);
+    const reader = [
+      bad("src/backends/x/translate.ts", 'import { a } from "./a.ts";'),
+      bad("src/backends/x/a.ts", 'import { readFile } from "node:fs/promises";'),
+    ];
+    expect(ioOf("src/backends/x/translate.ts", reader)).toEqual(["src/backends/x/a.ts: node:fs/promises"]);
+  });
+
+  test("invariant 8: translators read no clock, no chance and no process", () => {
+    const files = translators.flatMap(({ path }) => reachableFrom(path, src));
+    expect(files.filter(({ text }) => IMPURE.test(text)).map(({ path }) => path)).toEqual([]);
+    expect(IMPURE.test("const at = Date.now();")).toBe(true);
+  });
+});
+
+function ioOf(start: string, sources: readonly Source[]): string[] {
+  return reachableFrom(start, sources).flatMap((source) =>
+    importsOf(source)
+      .filter(({ target, isTypeOnly }) => target.startsWith("node:") && !isTypeOnly)
+      .filter(({ target }) => !PURE_NODE.has(target))
+      .map(({ target }) => `${source.path}: ${target}`),
+  );
+}

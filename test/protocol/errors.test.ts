@@ -1,0 +1,40 @@
+// The table of error codes is the spec's (§5.10), and each code says whether the connection survives it.
+import { expect, test } from "vitest";
+import { ERRORS, type ErrorEntry, isErrorCode } from "../../src/protocol/errors.ts";
+
+const SPEC: [code: string, fatal: boolean][] = [
+  ["protocol_mismatch", true],
+  ["invalid_message", false],
+  ["unknown_message", false],
+  ["unknown_backend", false],
+  ["unsafe_flag", false],
+  ["session_unknown", false],
+  ["session_exists", false],
+  ["session_busy", false],
+  ["spawn_failed", false],
+  ["backend_crashed", false],
+  ["auth_failed", false],
+  ["oversize_message", true],
+  ["slow_consumer", true],
+  ["daemon_shutdown", true],
+  ["internal", false],
+];
+
+test.each(SPEC)("%s is a code, fatal to the connection: %s", (code, fatal) => {
+  expect(isErrorCode(code)).toBe(true);
+  expect(ERRORS[code as keyof typeof ERRORS].fatal).toBe(fatal);
+});
+
+test("blemees/1 knows every code, some by an older name", () => {
+  const older = new Set(["claude_crashed", "oauth_expired", "invalid_message"]);
+  for (const entry of Object.values(ERRORS) as ErrorEntry[]) {
+    if (entry.blemees1 !== undefined) expect(older.has(entry.blemees1)).toBe(true);
+  }
+  expect((ERRORS.backend_crashed as ErrorEntry).blemees1).toBe("claude_crashed");
+  expect((ERRORS.auth_failed as ErrorEntry).blemees1).toBe("oauth_expired");
+});
+
+test("a name from the prototype is no code", () => {
+  expect(isErrorCode("toString")).toBe(false);
+  expect(isErrorCode("__proto__")).toBe(false);
+});

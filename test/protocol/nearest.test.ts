@@ -1,0 +1,24 @@
+// The word that was meant, or none.
+import { expect, test } from "vitest";
+import { nearest } from "../../src/base/nearest.ts";
+
+const FLAGS = ["socket", "log-level", "log-file", "version", "help", "store"];
+
+test.each([
+  ["sokcet", "socket"],
+  ["log-levle", "log-level"],
+  ["vresion", "version"],
+  ["stor", "store"],
+  ["sockets", "socket"],
+  ["socket", "socket"],
+])("%s is a typo of %s", (word, meant) => {
+  expect(nearest(word, FLAGS)).toBe(meant);
+});
+
+test.each(["frobnicate", "x", "", "verbose-output"])("%j resembles nothing", (word) => {
+  expect(nearest(word, FLAGS)).toBeUndefined();
+});
+
+test("there is no nearest of nothing", () => {
+  expect(nearest("word", [])).toBeUndefined();
+});

@@ -1,0 +1,40 @@
+// Faults as one sentence that names the field.
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { explainIssues } from "../../src/base/schema.ts";
+
+const Shape = z.strictObject({
+  name: z.string(),
+  count: z.int().min(0).optional(),
+  inner: z.strictObject({ list: z.array(z.string()) }).optional(),
+});
+
+function explain(value: unknown, base?: string): string {
+  return explainIssues(Shape.safeParse(value).error?.issues ?? [], base);
+}
+
+test.each([
+  [{ name: "a", modle: 1 }, "/modle: unexpected property"],
+  [{}, "/name: required, expected string"],
+  [{ name: "a", inner: { list: ["x", 1] } }, "/inner/list/1: Invalid input: expected string, received number"],
+  [{ name: "a", inner: { list: [], extra: 1 } }, "/inner/extra: unexpected property"],
+])("%j is explained as %s", (value, text) => {
+  expect(explain(value)).toBe(text);
+});
+
+test("a wrong type says what was expected and what came", () => {
+  expect(explain({ name: 1 })).toBe("/name: Invalid input: expected string, received number");
+  expect(explain({ name: "a", count: 1.5 })).toMatch(/^\/count: .*int/);
+});
+
+test("the place of the value in the frame stands before the path", () => {
+  expect(explain({ name: "a", x: 1 }, "/options/claude")).toBe("/options/claude/x: unexpected property");
+});
+
+test("a value that is no object at all is named by its root", () => {
+  expect(explain(7)).toMatch(/^\/: /);
+});
+
+test("of many faults three are told", () => {
+  expect(explain({ name: 1, count: "x", inner: 1, extra: 2 }).split("; ")).toHaveLength(3);
+});

@@ -1,0 +1,73 @@
+// The stamps of a turn.
+import { describe, expect, test } from "vitest";
+import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
+import { createTurn, noteFirstToken, stampResult, startedNotice, syntheticResult } from "../../src/sessions/turn.ts";
+
+const backend = "claude";
+const success: ResultEvent = { type: "agent.result", backend, subtype: "success", num_turns: 1 };
+const failure: ResultEvent = { ...success, subtype: "error", error: { code: "x", message: "aborted" } };
+
+describe("the notice", () => {
+  test("says which turn began and when", () => {
+    expect(startedNotice(createTurn("t1", 1000, "user"), backend)).toEqual({
+      type: "agent.notice",
+      backend,
+      level: "info",
+      category: "task_started",
+      data: { turn_id: "t1", started_at_ms: 1000 },
+    });
+  });
+
+  test("says so when the agent began it by itself", () => {
+    expect(startedNotice(createTurn("t1", 1000, "agent"), backend).data).toMatchObject({ origin: "agent" });
+  });
+});
+
+describe("the first token", () => {
+  const delta: AgentEvent = { type: "agent.delta", backend, kind: "text", text: "a" };
+
+  test("is the first delta, message or tool call, and later ones do not move it", () => {
+    const turn = createTurn("t1", 1000, "user");
+    noteFirstToken(turn, { type: "agent.notice", backend, level: "info", category: "x" }, 1100);
+    noteFirstToken(turn, delta, 1250);
+    noteFirstToken(turn, delta, 1900);
+    expect(stampResult(turn, success).time_to_first_token_ms).toBe(250);
+  });
+
+  test("the agent's own figure wins; without content there is none; a clock that jumps back gives 0", () => {
+    const turn = createTurn("t1", 1000, "user");
+    expect(stampResult(turn, success)).not.toHaveProperty("time_to_first_token_ms");
+    noteFirstToken(turn, delta, 400);
+    expect(stampResult(turn, success).time_to_first_token_ms).toBe(0);
+    expect(stampResult(turn, { ...success, time_to_first_token_ms: 7 }).time_to_first_token_ms).toBe(7);
+  });
+});
+
+describe("the result", () => {
+  test("carries the id of its turn and leaves the agent's event alone", () => {
+    expect(stampResult(createTurn("t1", 0, "user"), success)).toEqual({ ...success, turn_id: "t1" });
+    expect(success).not.toHaveProperty("turn_id");
+  });
+
+  test("an interrupted turn that the agent calls an error is interrupted", () => {
+    const turn = { ...createTurn("t1", 0, "user"), interrupting: true };
+    expect(stampResult(turn, failure)).toEqual({ ...success, subtype: "interrupted", turn_id: "t1" });
+  });
+
+  test("a turn that was done before the interrupt reached it stays a success", () => {
+    const turn = { ...createTurn("t1", 0, "user"), interrupting: true };
+    expect(stampResult(turn, success).subtype).toBe("success");
+  });
+
+  test("a verdict of ours wins over what the agent says", () => {
+    const verdict = { code: "auth_failed", message: "log in" };
+    const turn = { ...createTurn("t1", 0, "user"), interrupting: true, verdict };
+    expect(stampResult(turn, success)).toMatchObject({ subtype: "error", error: verdict });
+  });
+
+  test("a turn without agent gets one of ours", () => {
+    expect(syntheticResult(backend, "interrupted")).toEqual({ ...success, subtype: "interrupted" });
+    const error = { code: "backend_crashed", message: "exit 1" };
+    expect(syntheticResult(backend, "error", error)).toEqual({ ...success, subtype: "error", error });
+  });
+});
