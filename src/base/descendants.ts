@@ -74,11 +74,11 @@ export async function isAlive(id: ProcessId): Promise<boolean> {
   return (await readProcess(id.pid, await bootId()))?.started === id.started;
 }
 
-/** Started after this moment of `os.uptime()`, to 10 ms; false where start times cannot be compared (macOS). */
+/** Started at or after this moment of `os.uptime()`, to 10 ms; false where start times cannot be compared (macOS). */
 export function startedSince(id: ProcessId, uptimeS: number): boolean {
   // Field 22 of /proc/PID/stat counts in USER_HZ, which is 100 on every Linux that Node runs on.
   const ticks = Number(id.started.slice(id.started.lastIndexOf(":") + 1));
-  return isLinux && ticks > Math.floor(uptimeS * 100);
+  return isLinux && ticks >= Math.floor(uptimeS * 100);
 }
 
 async function signalAll(ids: readonly ProcessId[], signal: NodeJS.Signals): Promise<ProcessId[]> {

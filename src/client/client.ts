@@ -121,7 +121,7 @@ export class Client implements Port {
       let isPending = false;
       const register = (): void => {
         isPending = true;
-        const reply = this.#pending.add(full, this.#options.requestTimeoutMs);
+        const reply = this.#pending.add(full, { timeoutMs: this.#options.requestTimeoutMs });
         reply.then((answer) => resolve(answer as unknown as Reply<F["type"]>), reject);
       };
       // Once registered, a failed write is the drop of the connection, which knows whether to ask again.
@@ -201,7 +201,7 @@ export class Client implements Port {
   async #restore(write: (frame: object) => Promise<void>): Promise<void> {
     const ask = <F extends RequestFrame>(frame: F): Promise<Reply<F["type"]>> => {
       const full = this.#withId(frame);
-      const reply = this.#pending.add(full, undefined);
+      const reply = this.#pending.add(full, { isOnce: true });
       write(full).catch(() => undefined); // a failed write ends the connection, which fails the request
       return reply as unknown as Promise<Reply<F["type"]>>;
     };

@@ -7,6 +7,13 @@ interface Entry {
   resolve(frame: WireFrame): void;
   reject(error: CodedError): void;
   timer: NodeJS.Timeout | undefined;
+  isRepeatable: boolean;
+}
+
+export interface PendingOptions {
+  timeoutMs?: number | undefined;
+  /** Belongs to this one connection: a drop fails it, whatever it asks. */
+  isOnce?: boolean;
 }
 
 /** Asking these twice does no harm, so a reconnect asks again instead of failing them. */
@@ -31,9 +38,10 @@ export class Pending {
     return this.#entries.size === 0;
   }
 
-  add(frame: RequestFrame, timeoutMs: number | undefined): Promise<WireFrame> {
+  add(frame: RequestFrame, { timeoutMs, isOnce = false }: PendingOptions = {}): Promise<WireFrame> {
     return new Promise((resolve, reject) => {
-      const entry: Entry = { frame, resolve, reject, timer: undefined };
+      const isRepeatable = !isOnce && REPEATABLE.has(frame.type);
+      const entry: Entry = { frame, resolve, reject, timer: undefined, isRepeatable };
       if (timeoutMs !== undefined) {
         const late = (): void => {
           this.#remove(entry);
@@ -60,7 +68,7 @@ export class Pending {
 
   /** The connection dropped but may come back: fails what must not be asked twice. */
   failUnrepeatable(error: CodedError): void {
-    this.#fail(error, (frame) => !REPEATABLE.has(frame.type));
+    this.#fail(error, (entry) => !entry.isRepeatable);
   }
 
   failAll(error: CodedError): void {
@@ -72,9 +80,9 @@ export class Pending {
     return [...this.#entries.values()].flat().map((entry) => entry.frame);
   }
 
-  #fail(error: CodedError, which: (frame: RequestFrame) => boolean): void {
+  #fail(error: CodedError, which: (entry: Entry) => boolean): void {
     for (const entry of [...this.#entries.values()].flat()) {
-      if (!which(entry.frame)) continue;
+      if (!which(entry)) continue;
       this.#remove(entry);
       entry.reject(error);
     }

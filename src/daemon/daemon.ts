@@ -63,6 +63,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     socket_path: config.socket_path,
     startedAtMs: Date.now(),
     backends: () => detection?.found() ?? {},
+    detected: () => detection?.done ?? Promise.resolve(),
     config: {
       ring_buffer_size: config.ring_buffer_size,
       event_log_enabled: isDurable,

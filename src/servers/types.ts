@@ -11,6 +11,8 @@ export interface DaemonFacts {
   startedAtMs: number;
   /** Agents found so far: name → version. */
   backends(): Record<string, string>;
+  /** Resolves when every agent has been looked for. */
+  detected(): Promise<void>;
   config: {
     ring_buffer_size: number;
     event_log_enabled: boolean;

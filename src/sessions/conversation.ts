@@ -112,12 +112,16 @@ export class Conversation {
     return run;
   }
 
-  async send(message: UserMessage): Promise<void> {
+  /** Begins a turn. `taken` settles when the agent has read the message, which a stuck one never does. */
+  async send(message: UserMessage): Promise<{ taken: Promise<void> }> {
     if (this.#turn !== undefined) throw busy();
     const run = await this.start(true);
     // An agent can begin a turn by itself while it starts.
     if (this.#turn !== undefined) throw busy();
-    const turn = this.#beginTurn("user");
+    return { taken: this.#hand(run, this.#beginTurn("user"), message) };
+  }
+
+  async #hand(run: Run, turn: Turn, message: UserMessage): Promise<void> {
     try {
       await run.send(message);
     } catch (error) {

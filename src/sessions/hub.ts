@@ -36,6 +36,13 @@ export interface HubOptions {
   env: Record<string, string>;
 }
 
+interface RemoveOrder {
+  /** Not when somebody has opened it meanwhile. */
+  unlessOwned?: boolean;
+  /** Once it is closed, before the id is free again. */
+  afterwards?: () => Promise<void>;
+}
+
 export class SessionHub implements Hub {
   readonly #options: HubOptions;
   readonly #log: Log;
@@ -56,6 +63,7 @@ export class SessionHub implements Hub {
 
   async open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Opened> {
     const backend = this.#backend(order.backend);
+    this.#checkBlocks(backend, order);
     const checked = { ...order, options: backend.checkOptions(order.options ?? {}) };
     this.#checkClientLimit(client, order.session_id);
     this.#count(client, 1);
@@ -81,7 +89,7 @@ export class SessionHub implements Hub {
         });
         return opened(session, attachment);
       } catch (error) {
-        if (isNew && session.owner === undefined) await this.#remove(session, "open_failed");
+        if (isNew) await this.#remove(session, "open_failed", { unlessOwned: true });
         throw error;
       }
     } finally {
@@ -99,6 +107,7 @@ export class SessionHub implements Hub {
     session_id: string,
     acknowledged: (was_idle: boolean) => void,
   ): Promise<void> {
+    await this.#changing.free(session_id);
     const session = this.#sessions.get(session_id);
     if (session === undefined) acknowledged(true);
     else await session.interrupt(client, acknowledged);
@@ -108,12 +117,16 @@ export class SessionHub implements Hub {
   async close(client: Client, session_id: string, how: CloseOrder): Promise<void> {
     await this.#changing.free(session_id);
     const session = this.#sessions.get(session_id);
+    // An open of the same client that is still under way goes first.
+    if (this.#opening.has(client)) await session?.idle();
     if (session === undefined || session.owner !== client) return;
-    await this.#remove(session, "owner_closed", async () => {
-      if (how.delete) await this.#options.store.delete(session_id);
-      if (how.deleteTranscript) {
-        await session.conversation.backend.deleteTranscript?.(session_id, session.row.cwd);
-      }
+    await this.#remove(session, "owner_closed", {
+      afterwards: async () => {
+        if (how.delete) await this.#options.store.delete(session_id);
+        if (how.deleteTranscript) {
+          await session.conversation.backend.deleteTranscript?.(session_id, session.row.cwd);
+        }
+      },
     });
   }
 
@@ -172,13 +185,14 @@ export class SessionHub implements Hub {
     const due = this.sessions.filter(
       (session) => session.detached_at_ms !== undefined && nowMs - session.detached_at_ms >= idleMs,
     );
-    await Promise.all(
+    const reaped = await Promise.all(
       due.map(async (session) => {
-        await this.#remove(session, "idle_timeout");
+        if (!(await this.#remove(session, "idle_timeout", { unlessOwned: true }))) return 0;
         this.#log.info("session.reaped", { session_id: session.row.session_id });
+        return 1;
       }),
     );
-    return due.length;
+    return reaped.reduce<number>((sum, count) => sum + count, 0);
   }
 
   #backend(name: string): Backend {
@@ -186,6 +200,18 @@ export class SessionHub implements Hub {
     if (backend !== undefined) return backend;
     const known = this.#options.backends.map((candidate) => candidate.name).join(", ");
     throw new CodedError("unknown_backend", `no backend "${name}"; known are: ${known}`);
+  }
+
+  /** Blocks for other backends are ignored (spec §5.4); without an own one, an unknown name is a typing error. */
+  #checkBlocks(backend: Backend, { options, otherBlocks = [] }: OpenOrder): void {
+    if (options !== undefined) return;
+    const known = this.#options.backends.map((candidate) => candidate.name);
+    const stray = otherBlocks.find((name) => !known.includes(name));
+    if (stray === undefined) return;
+    throw new CodedError(
+      "invalid_message",
+      `/options/${stray}: no such backend; /options/${backend.name} is read`,
+    );
   }
 
   #session(session_id: string): Session {
@@ -227,17 +253,19 @@ export class SessionHub implements Hub {
     return new Session(row, { ...this.#options, backend });
   }
 
-  async #remove(session: Session, reason: string, afterwards?: () => Promise<void>): Promise<void> {
+  async #remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
     const { session_id } = session.row;
     const release = await this.#changing.lock(session_id);
+    let isClosed = true;
     try {
-      await session.close(reason);
-      await afterwards?.();
+      isClosed = await session.close(reason, how.unlessOwned);
+      if (isClosed) await how.afterwards?.();
     } finally {
-      if (this.#sessions.get(session_id) === session) this.#sessions.delete(session_id);
+      if (isClosed && this.#sessions.get(session_id) === session) this.#sessions.delete(session_id);
       release();
     }
-    this.#log.info("session.close", { session_id, reason });
+    if (isClosed) this.#log.info("session.close", { session_id, reason });
+    return isClosed;
   }
 
   #checkClientLimit(client: Client, session_id: string): void {

@@ -21,7 +21,8 @@ export function createPublisher(store: Store, log: Log): Publisher {
     waiting.add(stream);
     if (scheduled || writing) return;
     scheduled = true;
-    setImmediate(() => {
+    // A microtask: everything that one read brought goes together, and nothing waits for another turn of the loop.
+    queueMicrotask(() => {
       scheduled = false;
       flush();
     });
@@ -33,7 +34,7 @@ export function createPublisher(store: Store, log: Log): Publisher {
     waiting.clear();
     if (taken.length === 0) return;
     if (!store.durable) {
-      for (const [stream, part] of taken) stream.settle(part, undefined);
+      for (const [stream, part] of taken) stream.settle(part, undefined, undefined);
       return;
     }
     writing = true;
@@ -45,22 +46,22 @@ export function createPublisher(store: Store, log: Log): Publisher {
 
   async function write(taken: [Stream, Taken][]): Promise<void> {
     const withFrames = taken.filter(([, part]) => part.tails.length > 0);
+    const batches = withFrames.map(([, part]) => part.batch);
+    const rows = taken.flatMap(([, part]) => (part.row === undefined ? [] : [part.row]));
     let failures: (string | undefined)[];
     try {
-      failures = await store.append({
-        batches: withFrames.map(([, part]) => part.batch),
-        rows: taken.flatMap(([, part]) => (part.row === undefined ? [] : [part.row])),
-        sync: taken.some(([, part]) => part.sync),
-      });
+      failures = await store.append({ batches, rows, sync: taken.some(([, part]) => part.sync) });
     } catch (error) {
-      failures = withFrames.map(() => (error as Error).message);
+      failures = [...batches, ...rows].map(() => (error as Error).message);
     }
     const failed = failures.find((failure) => failure !== undefined);
     if (failed !== undefined)
       log.error("store.append_failed", { message: failed, batches: withFrames.length });
-    let next = 0;
+    let nextBatch = 0;
+    let nextRow = batches.length;
     for (const [stream, part] of taken) {
-      stream.settle(part, part.tails.length > 0 ? failures[next++] : undefined);
+      const failure = part.tails.length > 0 ? failures[nextBatch++] : undefined;
+      stream.settle(part, failure, part.row === undefined ? undefined : failures[nextRow++]);
     }
   }
 

@@ -24,6 +24,8 @@ export class Session {
   readonly #ops = new Serial();
   #owner: Feed | undefined;
   #isClosed = false;
+  /** Messages whose turn has not begun yet. */
+  #sending = 0;
   detached_at_ms: number | undefined;
 
   constructor(row: SessionRow, context: SessionContext) {
@@ -55,8 +57,11 @@ export class Session {
     return this.#ops.run(async () => {
       this.#checkOpen();
       await this.conversation.calm();
+      checkPresent(client);
       if (!this.conversation.isRunning && order.options !== undefined) this.#adoptOptions(order.options);
       await this.conversation.start(order.resume);
+      if (client.isGone && this.#owner === undefined) this.#endUnowned("now");
+      checkPresent(client);
       const previous = this.#owner;
       if (previous !== undefined && previous.client !== client) previous.subscriber.taken(client.peer_pid);
       previous?.end();
@@ -69,6 +74,7 @@ export class Session {
   }
 
   watch(client: Client, subscriber: Subscriber, last_seen_seq: number | undefined): Feed {
+    checkPresent(client);
     this.unwatch(client);
     const after_seq = last_seen_seq ?? this.stream.last_seq;
     return new Feed({ client, subscriber, stream: this.stream, role: "watcher", after_seq });
@@ -83,26 +89,37 @@ export class Session {
     return false;
   }
 
-  send(client: Client, message: UserMessage): Promise<void> {
-    return this.#ops.run(async () => {
+  async send(client: Client, message: UserMessage): Promise<void> {
+    this.#sending += 1;
+    const begun = this.#ops.run(async () => {
       this.#checkOpen();
       if (this.owner !== client) throw unknownSession(this.row.session_id);
       await this.conversation.calm();
-      await this.conversation.send(message);
+      return this.conversation.send(message);
     });
+    // Only the beginning is queued: a stuck agent that does not read must not hold up close and takeover.
+    const { taken } = await begun.finally(() => {
+      this.#sending -= 1;
+    });
+    await taken;
   }
 
-  /** Not queued: it must get through while a message is being written to a stuck agent. */
+  /** Not queued, except behind a message whose turn has not begun: that is the turn which is meant. */
   async interrupt(client: Client, acknowledged: (was_idle: boolean) => void): Promise<void> {
+    if (this.#sending > 0 && !this.conversation.isTurnActive) await this.#ops.idle();
     const isRunning = !this.#isClosed && this.owner === client && this.conversation.markInterrupted();
     acknowledged(!isRunning);
     if (isRunning) await this.conversation.stopTurn();
   }
 
-  /** Ends the session for good. A running turn gets its result, then the watchers are told. */
-  close(reason: string): Promise<void> {
+  /**
+   * Ends the session for good. A running turn gets its result, then the watchers are told. With `unlessOwned` a
+   * session that somebody has opened meanwhile stays, and the answer is false.
+   */
+  close(reason: string, unlessOwned = false): Promise<boolean> {
     return this.#ops.run(async () => {
-      if (this.#isClosed) return;
+      if (this.#isClosed) return true;
+      if (unlessOwned && this.#owner !== undefined) return false;
       this.#isClosed = true;
       await this.conversation.calm();
       await this.conversation.stop("now");
@@ -112,6 +129,7 @@ export class Session {
         feed.end();
       }
       this.#owner = undefined;
+      return true;
     });
   }
 
@@ -154,6 +172,10 @@ export class Session {
       await this.conversation.stop(how);
     });
   }
+}
+
+function checkPresent(client: Client): void {
+  if (client.isGone) throw new CodedError("session_unknown", "the client went away before it was served");
 }
 
 export function unknownSession(session_id: string): CodedError {

@@ -39,6 +39,8 @@ export class Stream {
   #pendingChars = 0;
   #sync = false;
   #rowChanged = false;
+  /** The last write of the row failed; it goes along with the next one. */
+  #rowOwed = false;
   #lost = 0;
   #settled: (() => void)[] = [];
   #inFlight = false;
@@ -111,20 +113,22 @@ export class Stream {
     const taken: Taken = {
       batch,
       // The log itself knows its last seq, so the row goes along only when something else in it changed.
-      row: this.#rowChanged ? { ...this.row, last_seq: seq } : undefined,
+      row: this.#rowChanged || this.#rowOwed ? { ...this.row, last_seq: seq } : undefined,
       sync: this.#sync,
       tails: this.#tails,
     };
     this.#tails = [];
     this.#sync = false;
     this.#rowChanged = false;
+    this.#rowOwed = false;
     this.#inFlight = true;
     return taken;
   }
 
   /** The log has answered: give the frames out, with their seq or marked as not stored. */
-  settle(taken: Taken, failure: string | undefined): void {
+  settle(taken: Taken, failure: string | undefined, rowFailure: string | undefined): void {
     this.#inFlight = false;
+    if (rowFailure !== undefined) this.#rowOwed = true;
     const wasOverfull = this.isOverfull;
     for (const tail of taken.tails) this.#pendingChars -= tail.length;
     if (taken.tails.length > 0) {

@@ -8,6 +8,8 @@ import type { Usage } from "../protocol/usage.ts";
 export interface Client {
   readonly id: string;
   readonly peer_pid?: number;
+  /** It went away; what it asked for last is not carried out any more. */
+  readonly isGone?: boolean;
 }
 
 /** Frames of one session, ready for the wire. Frames that could not be stored have no seq: last_seq is 0. */
@@ -45,6 +47,8 @@ export interface OpenOrder {
   last_seen_seq?: number;
   /** The client's `options.<backend>` block; absent when the frame has none. */
   options?: Record<string, unknown>;
+  /** Names of the option blocks for other backends, to catch a misspelt one. */
+  otherBlocks?: readonly string[];
 }
 
 export interface Opened {

@@ -1,30 +1,15 @@
 // The examples, run as a reader would run them, against the built daemon and its demo agent.
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect } from "../../src/client/index.ts";
+import { DaemonProcess, isBuilt } from "./daemon-process.ts";
 
-const DAEMON = "dist/blemeesd.js";
-let home: string;
-let env: Record<string, string>;
-let daemon: ChildProcess;
-
-/** The daemon is ready when it answers. */
-async function untilReady(socket: string): Promise<void> {
-  for (;;) {
-    const client = await connect({ socket }).catch(() => undefined);
-    if (client !== undefined) return client.close();
-    if (daemon.exitCode !== null) throw new Error("the daemon did not start");
-    await new Promise((next) => setImmediate(next));
-  }
-}
+let daemon: DaemonProcess;
 
 function run(command: string, args: string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((done) => {
-    const child = spawn(command, args, { env });
+    const child = spawn(command, args, { env: daemon.env });
     let output = "";
     const keep = (chunk: Buffer): void => {
       output += chunk.toString();
@@ -36,47 +21,23 @@ function run(command: string, args: string[]): Promise<{ code: number | null; ou
 }
 
 async function runExample(name: string, ...args: string[]): ReturnType<typeof run> {
-  const outfile = join(home, `${name}.mjs`);
+  const outfile = join(daemon.home, `${name}.mjs`);
   const alias = { "blemees/client": resolve("src/client/index.ts") };
-  await build({
-    entryPoints: [`examples/${name}.ts`],
-    outfile,
-    alias,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-  });
+  const entryPoints = [`examples/${name}.ts`];
+  await build({ entryPoints, outfile, alias, bundle: true, platform: "node", format: "esm" });
   return run(process.execPath, [outfile, ...args]);
 }
 
-describe.runIf(existsSync(DAEMON))("examples", () => {
+describe.runIf(isBuilt)("examples", () => {
   beforeAll(async () => {
-    home = mkdtempSync(join(tmpdir(), "bl-ex-"));
-    const runtime = join(home, "run");
-    mkdirSync(runtime, { mode: 0o700 });
-    env = {
-      PATH: process.env["PATH"] ?? "",
-      HOME: home,
-      XDG_RUNTIME_DIR: runtime,
-      XDG_STATE_HOME: join(home, "state"),
-      BLEMEESD_SHUTDOWN_GRACE: "0",
-    };
-    daemon = spawn(process.execPath, [DAEMON], { env, stdio: "ignore" });
-    await untilReady(join(runtime, "blemeesd.sock"));
+    daemon = await DaemonProcess.start();
   });
-  afterAll(async () => {
-    const gone = new Promise((done) => daemon.once("exit", done));
-    daemon.kill("SIGTERM");
-    await gone;
-    rmSync(home, { recursive: true, force: true });
-  });
+  afterAll(() => daemon.stop());
 
   test("one-turn.ts prints a streamed answer, the tool call and the result", async () => {
     const { code, output } = await runExample("one-turn", "use a tool");
-    expect({ code, output }).toMatchObject({
-      code: 0,
-      output: expect.stringMatching(/\[tool\] .*\[success\]/s),
-    });
+    expect(output).toMatch(/\[tool\] .*\[success\]/s);
+    expect(code).toBe(0);
   });
 
   test("watch-and-replay.ts misses nothing across a cut connection", async () => {

@@ -178,6 +178,19 @@ test("a message that never reached the daemon is reported instead of waited for"
   await expect(turn.result()).rejects.toMatchObject({ code: "message_lost" });
 });
 
+test("a second drop, in the middle of attaching again, does not hang the client", async () => {
+  const session = await (await join()).open({ session_id: "s1", backend: "demo" });
+  const turn = session.turn("hello?");
+  const first = await server.accept();
+  await first.next();
+  first.drop();
+  const second = await server.accept();
+  expect((await second.next())["type"]).toBe("blemeesd.list_sessions"); // is the turn running?
+  server.responder = (frame) => [...(openAnything(frame) ?? []), delta("s1", 1), result("s1", 2)];
+  second.drop();
+  expect(await turn.result()).toMatchObject({ seq: 2 });
+});
+
 test("a turn that runs on during the drop is read to its end", async () => {
   const session = await (await join()).open({ session_id: "s1", backend: "demo" });
   const turn = session.turn("go");

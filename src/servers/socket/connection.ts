@@ -16,6 +16,8 @@ import type { Peer } from "./peer.ts";
 
 /** Requests of one connection that may be under way at once; past this we stop reading from it. */
 const MAX_REQUESTS = 256;
+/** A client that comes while the agents are still being looked for waits this long for the whole list. */
+const DETECTION_WAIT_MS = 250;
 /** How long a closed connection may take to read what is left for it. */
 const LINGER_MS = 2_000;
 
@@ -47,6 +49,8 @@ export class Connection implements Client {
   readonly #attachments = new Map<string, Set<Attachment>>();
   readonly #helloTimer: NodeJS.Timeout;
   #dialect: Dialect | undefined;
+  /** Frames that came before the hello was answered. */
+  #early: Record<string, unknown>[] | undefined;
   #requests = 0;
   #hasEnded = false;
   #isClosing = false;
@@ -65,6 +69,10 @@ export class Connection implements Client {
     );
     this.#log.info("connection.open", { peer_pid: options.peer.pid, peer_uid: options.peer.uid });
     this.#listen();
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
   }
 
   get protocol(): string {
@@ -159,7 +167,7 @@ export class Connection implements Client {
     this.#socket.on("end", () => {
       // Half-closed: a script that wrote its requests and waits for the replies still gets them.
       this.#hasEnded = true;
-      if (this.#requests === 0) this.#gone();
+      if (this.#requests === 0 && this.#early === undefined) this.#gone();
     });
     this.#socket.on("error", (error) => this.#log.debug("connection.error", { message: error.message }));
     this.#socket.on("close", () => this.#gone());
@@ -171,6 +179,7 @@ export class Connection implements Client {
     try {
       frame = parse();
       if (this.#dialect === undefined) this.#hello(frame);
+      else if (this.#early !== undefined) this.#early.push(frame);
       else this.#dispatch(frame, this.#dialect);
     } catch (error) {
       this.#refuse(error, frame);
@@ -197,6 +206,14 @@ export class Connection implements Client {
     clearTimeout(this.#helloTimer);
     this.#dialect = dialect;
     this.#log.info("connection.hello", { client: client?.slice(0, 200), protocol });
+    this.#early = [];
+    const timeout = new Promise((resolve) => setTimeout(resolve, DETECTION_WAIT_MS).unref());
+    void Promise.race([this.#options.context.facts.detected(), timeout]).then(() =>
+      this.#acknowledge(protocol),
+    );
+  }
+
+  #acknowledge(protocol: string): void {
     const { facts } = this.#options.context;
     this.reply({
       type: "blemeesd.hello_ack",
@@ -205,6 +222,10 @@ export class Connection implements Client {
       pid: facts.pid,
       backends: facts.backends(),
     });
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const frame of early) this.#receive(() => frame);
+    if (this.#hasEnded && this.#requests === 0) this.#gone();
   }
 
   #dispatch(frame: Record<string, unknown>, dialect: Dialect): void {

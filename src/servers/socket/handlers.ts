@@ -24,6 +24,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
       resume,
       ...(last_seen_seq === undefined ? {} : { last_seen_seq }),
       ...(Object.hasOwn(options, backend) ? { options: options[backend] ?? {} } : {}),
+      otherBlocks: Object.keys(options).filter((name) => name !== backend),
     });
     const { attachment, ...fields } = opened;
     connection.reply({ type: "blemeesd.opened", ...withId(id), ...fields });

@@ -165,6 +165,9 @@ describe("interrupt", () => {
       await run.send(user(`#orphan sh -c 'echo $$ > ${file}; exec sleep 1000'`));
       await sink.untilResults(1);
       const pid = await pidIn(file);
+      // Start times count in steps of 10 ms: the turns must lie further apart, as they do with a real model.
+      await run.send(user("#slow 3 20"));
+      await sink.untilResults(2);
       await run.send(user("#hang"));
       await run.interrupt();
       expect(isRunning(pid)).toBe(true);

@@ -1,0 +1,88 @@
+// The client and the real daemon with a proxy between them that keeps cutting the connection. It once found a
+// client that waited for ever when a second cut came while it was attaching again.
+import { createConnection, createServer, type Server, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CodedError, connect, type SessionHandle } from "../../src/client/index.ts";
+import { DaemonProcess, isBuilt } from "./daemon-process.ts";
+
+const SESSIONS = 4;
+const TURNS = 5;
+const CUTS = 40;
+let daemon: DaemonProcess;
+
+class CuttingProxy {
+  readonly path: string;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #left = CUTS;
+
+  constructor(target: string) {
+    this.path = `${target}.proxy`;
+    this.#server = createServer((near) => {
+      const far = createConnection(target);
+      this.#sockets.add(near);
+      near
+        .on("error", () => undefined)
+        .on("close", () => {
+          this.#sockets.delete(near);
+          far.destroy();
+        });
+      far.on("error", () => undefined).on("close", () => near.destroy());
+      near.pipe(far);
+      far.pipe(near);
+    });
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => this.#server.listen(this.path, resolve));
+  }
+
+  /** Called for every event that arrives, so cuts come while frames flow; a few hit the next connect too. */
+  maybeCut(): void {
+    if (this.#left === 0 || Math.random() > 0.15) return;
+    this.#left -= 1;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+  }
+}
+
+/** Runs the turns one after another; gives the seqs seen. A message that was lost is sent again. */
+async function drive(session: SessionHandle, onEvent: () => void): Promise<number[]> {
+  const seqs: number[] = [];
+  for (let done = 0; done < TURNS; ) {
+    try {
+      for await (const frame of session.turn(`hello ${done}`)) {
+        if ("seq" in frame && frame.seq !== undefined) seqs.push(frame.seq);
+        onEvent();
+      }
+      done += 1;
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.code !== "message_lost") throw error;
+    }
+  }
+  return seqs;
+}
+
+describe.runIf(isBuilt)("a connection that keeps being cut", () => {
+  beforeAll(async () => {
+    daemon = await DaemonProcess.start();
+  });
+  afterAll(() => daemon.stop());
+
+  test("every turn ends, with every event once and in order", async () => {
+    const proxy = new CuttingProxy(daemon.socket);
+    await proxy.listen();
+    const client = await connect({ socket: proxy.path, reconnect: { initialMs: 1, maxMs: 10 } });
+    const open = (_: unknown, at: number) =>
+      client.open({ session_id: `s${at}`, backend: "demo", options: { pace_ms: 1 } });
+    const sessions = await Promise.all(Array.from({ length: SESSIONS }, open));
+    const seen = await Promise.all(sessions.map((session) => drive(session, () => proxy.maybeCut())));
+    for (const seqs of seen) expect(seqs).toEqual(seqs.map((_, at) => at + 1));
+    await client.close();
+    proxy.close();
+  });
+});

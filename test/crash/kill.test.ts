@@ -1,0 +1,74 @@
+// kill -9 of the daemon with eight sessions streaming, at random moments (SAFETY.md, "Figures"): nothing that a
+// client saw is lost, no seq is missing or given twice, each turn ends once, no child is left. KILLS for more.
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "../store/random.ts";
+import { newReport, Site, type SiteReport, type StoreKind } from "./site.ts";
+import { historyFaults } from "./tape.ts";
+
+const KILLS = Number(process.env["KILLS"] ?? 50);
+const SEED = Number(process.env["KILL_SEED"] ?? 1);
+/** Then a new place: histories would only get longer. */
+const KILLS_PER_SITE = 5;
+const LONG = { timeout: 1_800_000 };
+
+describe.skipIf(process.platform !== "linux")("kill -9 (children are found through /proc)", () => {
+  test("whatever a client saw survives, and every turn ends exactly once", LONG, async () => {
+    const startedMs = performance.now();
+    const kinds: StoreKind[] = ["sqlite", "jsonl"];
+    const reports = await Promise.all(
+      kinds.map((kind, at) => killMany(kind, SEED + at, Math.ceil(KILLS / kinds.length))),
+    );
+    for (const [at, report] of reports.entries()) {
+      console.log(summary(kinds[at] ?? "sqlite", report));
+      expect(report.faults).toEqual([]);
+      expect(report.lost).toBe(0);
+      // The control: there was something to lose, and there were children to clean up.
+      expect(report.frames).toBeGreaterThan(report.kills * 50);
+      expect(report.orphans).toBeGreaterThan(report.kills);
+      expect(Math.max(...report.readyMs)).toBeLessThan(5_000);
+    }
+    console.log(`kill -9: done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+  });
+
+  test("the check would notice a hole, a lost result and a second one", () => {
+    const started = JSON.stringify({ type: "agent.notice", data: { turn_id: "t" } });
+    const result = JSON.stringify({ type: "agent.result", turn_id: "t" });
+    const lines = (...all: string[]) => new Map(all.map((line, at) => [at + 1, line]));
+    expect(historyFaults("s", lines(started, result))).toEqual([]);
+    expect(historyFaults("s", lines(started))).toHaveLength(1);
+    expect(historyFaults("s", lines(started, result, result))).not.toEqual([]);
+    expect(historyFaults("s", new Map([[2, result]]))).toHaveLength(1);
+  });
+});
+
+async function killMany(kind: StoreKind, seed: number, kills: number): Promise<SiteReport> {
+  const random = seededRandom(seed);
+  const total = newReport();
+  while (total.kills < kills) {
+    const site = new Site(kind, random);
+    const count = Math.min(KILLS_PER_SITE, kills - total.kills);
+    for (let n = 0; n < count; n += 1) await site.killOnce();
+    await site.close();
+    const { report } = site;
+    total.kills += report.kills;
+    total.lost += report.lost;
+    total.frames += report.frames;
+    total.orphans += report.orphans;
+    for (const list of ["faults", "readyMs", "sweptMs"] as const) total[list].push(...(report[list] as never[]));
+  }
+  return total;
+}
+
+function summary(kind: StoreKind, report: SiteReport): string {
+  const { kills, frames, lost, faults, orphans, readyMs, sweptMs } = report;
+  return (
+    `kill -9, ${kind}: ${kills} kills, ${frames} frames, ${lost} lost, ${faults.length} faults; ` +
+    `ready again in ${spread(readyMs)} ms; ${orphans} children gone ${spread(sweptMs)} ms after the kill`
+  );
+}
+
+/** "median (largest)" */
+function spread(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  return `${Math.round(sorted[sorted.length >> 1] ?? 0)} (${Math.round(sorted.at(-1) ?? 0)})`;
+}

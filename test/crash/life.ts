@@ -1,0 +1,117 @@
+// One daemon's life with eight busy sessions: everything is replayed and compared, then turns run without end.
+import { randomUUID } from "node:crypto";
+import type { TestDaemon } from "../support/daemon.ts";
+import type { Frame, RawClient } from "../support/raw-client.ts";
+import { follow, historyFaults, type Tape } from "./tape.ts";
+
+export interface Player {
+  session_id: string;
+  backend: "claude" | "demo";
+  prompt: string;
+}
+
+/** Each says the same again and again, so that turns begin and end all the time. */
+export function castOfEight(): Player[] {
+  const words = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
+  const claude = ["#slow 40 3", "#flood 300 200", "#say short and quick", "#orphan sleep 300 #slow 30 4"];
+  return [
+    ...claude.map((prompt) => ({ session_id: randomUUID(), backend: "claude" as const, prompt })),
+    ...["hello", "use a tool", "think about it", words].map((prompt) => ({
+      session_id: randomUUID(),
+      backend: "demo" as const,
+      prompt,
+    })),
+  ];
+}
+
+export interface LifeOptions {
+  daemon: TestDaemon;
+  players: readonly Player[];
+  /** Everything that any client saw in any life. */
+  seen: Tape;
+  /** Sessions whose open was answered, in any life. */
+  opened: Set<string>;
+  /** Only look at what there is; start no turn. */
+  isQuiet?: boolean;
+}
+
+export class Life {
+  readonly clients: RawClient[] = [];
+  /** All histories were replayed and compared. Never settles when the daemon dies before. */
+  readonly replayed: Promise<void>;
+  readonly faults: string[] = [];
+  /** Frames that a client had seen and this daemon does not have. */
+  lost = 0;
+  readonly #options: LifeOptions;
+  readonly #known: Map<string, number>;
+  readonly #lastSeq = new Map<string, number>();
+  readonly #isReplayed = new Set<string>();
+  #tellReplayed: () => void = () => undefined;
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+    this.#known = new Map(options.players.map(({ session_id: id }) => [id, options.seen.lastSeq(id)]));
+    this.replayed = new Promise((resolve) => {
+      this.#tellReplayed = resolve;
+    });
+  }
+
+  async begin(): Promise<void> {
+    const { daemon, players, seen } = this.#options;
+    const owner = await daemon.connect();
+    const watcher = await daemon.connect();
+    this.clients.push(owner, watcher);
+    for (const client of this.clients) seen.record(client);
+    follow(owner, (frame) => this.#onFrame(owner, watcher, frame));
+    for (const player of players) owner.send(openFrame(player, this.#options.opened.has(player.session_id)));
+  }
+
+  /** What is missing, for the error message. */
+  get pending(): string {
+    const waiting = this.#options.players.filter(({ session_id }) => !this.#isReplayed.has(session_id));
+    const names = waiting.map(({ session_id, prompt }) => {
+      return `${session_id} (${prompt}): ${this.#lastSeq.get(session_id) ?? "not open"}, seen ${this.#options.seen.lastSeq(session_id)}`;
+    });
+    return [...names, ...this.faults, this.#options.daemon.log()].join("\n");
+  }
+
+  #onFrame(owner: RawClient, watcher: RawClient, frame: Frame): void {
+    const session_id = String(frame["session_id"]);
+    const seq = Number(frame["seq"] ?? 0);
+    if (frame.type === "blemeesd.opened") {
+      const last = Number(frame["last_seq"]);
+      this.#lastSeq.set(session_id, last);
+      this.#options.opened.add(session_id);
+      this.lost += Math.max(0, (this.#known.get(session_id) ?? 0) - last);
+      watcher.send({ type: "blemeesd.watch", session_id });
+      if (last === 0) this.#onReplayed(owner, session_id);
+    } else if (frame.type === "blemeesd.error" && seq === 0) {
+      this.faults.push(JSON.stringify(frame));
+    } else if (frame.type === "blemeesd.replay_gap") {
+      this.faults.push(JSON.stringify(frame));
+    } else if (seq > 0 && seq === this.#lastSeq.get(session_id)) {
+      this.#onReplayed(owner, session_id);
+    } else if (frame.type === "agent.result" && this.#isReplayed.has(session_id)) {
+      this.#send(owner, session_id);
+    }
+  }
+
+  #onReplayed(owner: RawClient, session_id: string): void {
+    const { players, seen, isQuiet = false } = this.#options;
+    this.faults.push(...historyFaults(session_id, seen.sessions.get(session_id) ?? new Map()));
+    this.#isReplayed.add(session_id);
+    if (!isQuiet) this.#send(owner, session_id);
+    if (this.#isReplayed.size === players.length) this.#tellReplayed();
+  }
+
+  #send(owner: RawClient, session_id: string): void {
+    const content = this.#options.players.find((player) => player.session_id === session_id)?.prompt;
+    owner.send({ type: "agent.user", session_id, message: { role: "user", content } });
+  }
+}
+
+function openFrame({ session_id, backend }: Player, resume: boolean): object {
+  const options = backend === "claude" ? { include_partial_messages: true } : { pace_ms: 2 };
+  const base = { type: "blemeesd.open", id: session_id, session_id, backend, resume, last_seen_seq: 0 };
+  return { ...base, options: { [backend]: options } };
+}

@@ -1,0 +1,87 @@
+// What clients saw of sessions, byte by byte. Complains at once when a stream has a gap, a duplicate, or says
+// something else under a seq that was already seen.
+import type { Frame, RawClient } from "../support/raw-client.ts";
+
+const HEAD = /^\{"session_id":"([^"]+)","(?:seq":(\d+)|persisted":false)/;
+
+export class Tape {
+  /** By session: the line of each seq. */
+  readonly sessions = new Map<string, Map<number, string>>();
+  /** Frames that came without seq, because they could not be stored. */
+  unstored = 0;
+  /** What was wrong, in order; empty when all is well. */
+  readonly faults: string[] = [];
+
+  /** Records everything this connection gets from now on; it must hear each session from one place only. */
+  record(client: RawClient): void {
+    const last = new Map<string, number>();
+    let rest = Buffer.alloc(0);
+    client.socket.on("data", (chunk: Buffer) => {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const end = bytes.lastIndexOf(10) + 1;
+      rest = Buffer.from(bytes.subarray(end));
+      for (const line of bytes.subarray(0, end).toString("utf8").split("\n")) this.#take(line, last);
+    });
+  }
+
+  lastSeq(session_id: string): number {
+    return Math.max(0, ...(this.sessions.get(session_id)?.keys() ?? []));
+  }
+
+  get frameCount(): number {
+    let count = 0;
+    for (const lines of this.sessions.values()) count += lines.size;
+    return count;
+  }
+
+  #take(line: string, last: Map<string, number>): void {
+    const match = HEAD.exec(line);
+    if (match === null) return;
+    const session_id = match[1] ?? "";
+    if (match[2] === undefined) {
+      this.unstored += 1;
+      return;
+    }
+    const seq = Number(match[2]);
+    const before = last.get(session_id);
+    if (before !== undefined && seq !== before + 1) this.faults.push(`${session_id}: ${seq} behind ${before}`);
+    last.set(session_id, seq);
+    const lines = this.sessions.get(session_id) ?? new Map<number, string>();
+    this.sessions.set(session_id, lines);
+    const known = lines.get(seq);
+    if (known !== undefined && known !== line) this.faults.push(`${session_id}: seq ${seq} changed`);
+    lines.set(seq, line);
+  }
+}
+
+/** Calls `handle` with every frame that comes from now on, as soon as it is there. */
+export function follow(client: RawClient, handle: (frame: Frame) => void): void {
+  let at = client.frames.length;
+  client.socket.on("data", () => {
+    for (; at < client.frames.length; at += 1) {
+      const frame = client.frames[at];
+      if (frame !== undefined) handle(frame);
+    }
+  });
+}
+
+/** Faults of a whole history: frames 1..n without a hole, and each turn that began ended once. */
+export function historyFaults(session_id: string, lines: ReadonlyMap<number, string>): string[] {
+  const faults: string[] = [];
+  const started: string[] = [];
+  const ended: string[] = [];
+  for (let seq = 1; seq <= lines.size; seq += 1) {
+    const line = lines.get(seq);
+    if (line === undefined) return [`${session_id}: seq ${seq} of ${lines.size} is missing`];
+    if (!line.includes('"turn_id"')) continue;
+    const frame = JSON.parse(line) as { type: string; turn_id?: string; data?: { turn_id?: string } };
+    if (frame.type === "agent.result") ended.push(String(frame.turn_id));
+    else if (frame.data?.turn_id !== undefined) started.push(frame.data.turn_id);
+  }
+  for (const turn of started) {
+    const count = ended.filter((id) => id === turn).length;
+    if (count !== 1) faults.push(`${session_id}: turn ${turn} has ${count} results`);
+  }
+  if (new Set(ended).size !== ended.length) faults.push(`${session_id}: a turn ended twice`);
+  return faults;
+}

@@ -1,0 +1,37 @@
+// Somebody else on the daemon: pings without a pause and notes how long each answer took.
+import type { RawClient } from "../support/raw-client.ts";
+
+export class Pinger {
+  slowestMs = 0;
+  readonly timesMs: number[] = [];
+  readonly #client: RawClient;
+  readonly #done: Promise<void>;
+  #isStopped = false;
+
+  constructor(client: RawClient, pauseMs = 2) {
+    this.#client = client;
+    this.#done = this.#run(pauseMs);
+    this.#done.catch(() => undefined); // told by `stop`
+  }
+
+  get count(): number {
+    return this.timesMs.length;
+  }
+
+  /** Rejects when a ping was not answered. */
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    return this.#done;
+  }
+
+  async #run(pauseMs: number): Promise<void> {
+    while (!this.#isStopped) {
+      const startedMs = performance.now();
+      await this.#client.request({ type: "blemeesd.ping" });
+      const tookMs = performance.now() - startedMs;
+      this.timesMs.push(tookMs);
+      this.slowestMs = Math.max(this.slowestMs, tookMs);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+}

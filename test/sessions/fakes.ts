@@ -1,0 +1,266 @@
+// The outside of the sessions, under a test's control: a store that can fail or hold, an ear that can be full,
+// a backend whose agents do what the test says.
+import type { Backend, BackendSink, Run, StartOrder } from "../../src/backends/types.ts";
+import { silentLog } from "../../src/base/log.ts";
+import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
+import type { SessionRow } from "../../src/protocol/session.ts";
+import { createPublisher, type HubOptions, SessionHub } from "../../src/sessions/index.ts";
+import type { Batch, Client, OpenOrder, Subscriber } from "../../src/sessions/types.ts";
+import { noUsage } from "../../src/sessions/usage.ts";
+import type { AppendOrder, LogBatch, Store } from "../../src/store/index.ts";
+
+/** Lets everything that waits for the next turn of the event loop happen. */
+export async function settle(turns = 4): Promise<void> {
+  for (let n = 0; n < turns; n += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A promise and the key to it. */
+export function gate(): { open: () => void; passed: Promise<void> } {
+  let open: () => void = () => undefined;
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, passed };
+}
+
+export class FakeStore implements Store {
+  readonly durable = true;
+  readonly log: LogBatch[] = [];
+  readonly saved = new Map<string, SessionRow>();
+  readonly orders: AppendOrder[] = [];
+  failing = false;
+  unreadable = false;
+  /** Appends wait for it. */
+  held: Promise<void> | undefined;
+  reads = 0;
+
+  async append(order: AppendOrder): Promise<(string | undefined)[]> {
+    this.orders.push(order);
+    await this.held;
+    if (this.failing) return [...order.batches, ...order.rows].map(() => "disk full");
+    for (const batch of order.batches) this.log.push({ ...batch, bytes: Buffer.from(batch.bytes) });
+    for (const row of order.rows) this.saved.set(row.session_id, structuredClone(row));
+    return [...order.batches, ...order.rows].map(() => undefined);
+  }
+
+  async read(session_id: string, after_seq: number): Promise<LogBatch | undefined> {
+    this.reads += 1;
+    if (this.unreadable) throw new Error("I/O error");
+    for (const batch of this.log) {
+      if (batch.session_id !== session_id || batch.last_seq <= after_seq) continue;
+      const lines = Buffer.from(batch.bytes).toString().split("\n").slice(0, -1);
+      const skip = Math.max(0, after_seq + 1 - batch.first_seq);
+      const bytes = Buffer.from(lines.slice(skip).map((line) => `${line}\n`).join(""));
+      return { session_id, first_seq: batch.first_seq + skip, last_seq: batch.last_seq, bytes };
+    }
+    return undefined;
+  }
+
+  async loadRow(session_id: string): Promise<SessionRow | undefined> {
+    return structuredClone(this.saved.get(session_id));
+  }
+
+  async rows(): Promise<SessionRow[]> {
+    return [...this.saved.values()].map((row) => structuredClone(row));
+  }
+
+  async saveRow(row: SessionRow): Promise<void> {
+    this.saved.set(row.session_id, structuredClone(row));
+  }
+
+  async delete(session_id: string): Promise<void> {
+    this.saved.delete(session_id);
+    this.log.splice(0, this.log.length, ...this.log.filter((batch) => batch.session_id !== session_id));
+  }
+
+  async prune(): Promise<{ sessions: number; events: number; bytes: number }> {
+    return { sessions: 0, events: 0, bytes: 0 };
+  }
+
+  async close(): Promise<void> {}
+}
+
+export type Heard = Record<string, unknown> & { type: string };
+
+/** A subscriber that keeps all it hears, in order. */
+export class Ear implements Subscriber {
+  readonly heard: Heard[] = [];
+  full = false;
+
+  write(batch: Batch): void {
+    for (const line of batch.bytes.toString().split("\n")) if (line !== "") this.heard.push(JSON.parse(line));
+  }
+
+  isFull(): boolean {
+    return this.full;
+  }
+
+  gap(since_seq: number, first_available_seq: number): void {
+    this.heard.push({ type: "gap", since_seq, first_available_seq });
+  }
+
+  lagging(since_seq: number, last_seq: number): void {
+    this.heard.push({ type: "lagging", since_seq, last_seq });
+  }
+
+  taken(by_peer_pid: number | undefined): void {
+    this.heard.push({ type: "taken", by_peer_pid });
+  }
+
+  closed(reason: string): void {
+    this.heard.push({ type: "closed", reason });
+  }
+
+  get seqs(): unknown[] {
+    return this.heard.filter((frame) => "seq" in frame).map((frame) => frame["seq"]);
+  }
+
+  of(type: string): Heard[] {
+    return this.heard.filter((frame) => frame.type === type);
+  }
+}
+
+export function rowOf(session_id: string, fields: Partial<SessionRow> = {}): SessionRow {
+  return {
+    session_id,
+    backend: "fake",
+    options: {},
+    started_at_ms: 1,
+    last_active_at_ms: 1,
+    last_seq: 0,
+    ...noUsage(),
+    began_here: true,
+    ...fields,
+  };
+}
+
+/** One agent of the scripted backend. */
+export class FakeRun implements Run {
+  readonly pid: number;
+  readonly sink: BackendSink;
+  readonly order: StartOrder;
+  readonly sent: unknown[] = [];
+  readonly calls: string[] = [];
+  /** `send` waits for it: an agent that does not read. */
+  stuck: Promise<void> | undefined;
+  isOver = false;
+
+  constructor(pid: number, order: StartOrder, sink: BackendSink) {
+    this.pid = pid;
+    this.order = order;
+    this.sink = sink;
+  }
+
+  async send(message: unknown): Promise<void> {
+    this.sent.push(message);
+    await this.stuck;
+  }
+
+  async interrupt(): Promise<void> {
+    this.calls.push("interrupt");
+    await settle(1);
+    this.result("error");
+  }
+
+  pause(): void {
+    this.calls.push("pause");
+  }
+
+  resume(): void {
+    this.calls.push("resume");
+  }
+
+  async stop(how: "finish" | "now"): Promise<void> {
+    this.calls.push(`stop ${how}`);
+    await settle(1);
+    this.end(true);
+  }
+
+  event(event: Record<string, unknown> & { type: AgentEvent["type"] }): void {
+    this.sink.event({ backend: "fake", ...event } as AgentEvent);
+  }
+
+  say(text: string): void {
+    this.event({ type: "agent.delta", kind: "text", text });
+  }
+
+  result(subtype: ResultEvent["subtype"] = "success"): void {
+    this.event({ type: "agent.result", subtype, num_turns: 1, usage: { input_tokens: 1, output_tokens: 2 } });
+  }
+
+  end(expected: boolean, code = 0): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.sink.ended({ expected, message: `exit ${code}`, code });
+  }
+}
+
+export class FakeBackend implements Backend {
+  readonly name = "fake";
+  readonly options = undefined as unknown as Backend["options"];
+  readonly runs: FakeRun[] = [];
+  /** `start` waits for it. */
+  slow: Promise<void> | undefined;
+  failing: Error | undefined;
+
+  checkOptions(block: Record<string, unknown>): Record<string, unknown> {
+    return block;
+  }
+
+  async detect(): Promise<string> {
+    return "1";
+  }
+
+  async start(order: StartOrder, sink: BackendSink): Promise<FakeRun> {
+    await this.slow;
+    if (this.failing !== undefined) throw this.failing;
+    const run = new FakeRun(1000 + this.runs.length, order, sink);
+    this.runs.push(run);
+    return run;
+  }
+
+  get last(): FakeRun {
+    const run = this.runs.at(-1);
+    if (run === undefined) throw new Error("no agent was started");
+    return run;
+  }
+
+  get alive(): FakeRun[] {
+    return this.runs.filter((run) => !run.isOver);
+  }
+}
+
+export interface Stage {
+  hub: SessionHub;
+  store: FakeStore;
+  backend: FakeBackend;
+  open(client: Client, more?: Partial<OpenOrder>): Promise<Ear>;
+}
+
+/** A hub with everything around it faked. */
+export function stage(over: Partial<HubOptions> = {}): Stage {
+  const store = new FakeStore();
+  const backend = new FakeBackend();
+  const hub = new SessionHub({
+    backends: [backend],
+    store,
+    publisher: createPublisher(over.store ?? store, silentLog),
+    log: silentLog,
+    ready: Promise.resolve(),
+    limits: { maxSessions: 64, maxSessionsPerClient: 32 },
+    ringSize: 1024,
+    stderrRate: { lines: 50, windowMs: 10_000 },
+    env: {},
+    ...over,
+  } as HubOptions);
+  const open = async (client: Client, more: Partial<OpenOrder> = {}): Promise<Ear> => {
+    const ear = new Ear();
+    const order = { session_id: "s", backend: "fake", resume: false, options: {}, ...more };
+    const { attachment } = await hub.open(client, ear, order);
+    attachment.start();
+    return ear;
+  };
+  return { hub, store, backend, open };
+}
+
+export const user = (content: string) => ({ role: "user" as const, content });

@@ -1,0 +1,187 @@
+// The one path of an event: log first, then the clients; and what happens when the log fails (DESIGN R2, R3).
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { Feed } from "../../src/sessions/feed.ts";
+import { createPublisher, type Publisher } from "../../src/sessions/publish.ts";
+import { Stream } from "../../src/sessions/stream.ts";
+import { Ear, FakeStore, gate, rowOf, settle } from "./fakes.ts";
+
+interface Bench {
+  store: FakeStore;
+  publisher: Publisher;
+  stream: Stream;
+  ear: Ear;
+}
+
+function bench(ringSize = 100): Bench {
+  const store = new FakeStore();
+  const stream = new Stream({ row: rowOf("s"), ringSize, store, pressure: () => undefined });
+  const ear = new Ear();
+  const feed = new Feed({ client: { id: "c" }, subscriber: ear, stream, role: "owner", after_seq: 0 });
+  feed.start();
+  return { store, publisher: createPublisher(store, silentLog), stream, ear };
+}
+
+const delta = (text: string) => ({ type: "agent.delta", backend: "fake", kind: "text", text });
+
+describe("a log that works", () => {
+  test("frames get session_id and seq, from 1, without a gap", async () => {
+    const { publisher, stream, ear } = bench();
+    for (const text of ["a", "b"]) publisher.publish(stream, delta(text));
+    await stream.settled();
+    publisher.publish(stream, delta("c"));
+    await stream.settled();
+    expect(ear.heard).toEqual(
+      ["a", "b", "c"].map((text, index) => ({ session_id: "s", seq: index + 1, ...delta(text) })),
+    );
+  });
+
+  test("nobody sees a frame before the log has it", async () => {
+    const { store, publisher, stream, ear } = bench();
+    const { open, passed } = gate();
+    store.held = passed;
+    publisher.publish(stream, delta("a"));
+    await settle();
+    expect(store.orders).toHaveLength(1);
+    expect(ear.heard).toEqual([]);
+    expect(stream.last_seq).toBe(0);
+    open();
+    await stream.settled();
+    expect(ear.seqs).toEqual([1]);
+  });
+
+  test("all frames of a tick, of all sessions, are one write; those that come meanwhile are the next", async () => {
+    const { store, publisher, stream } = bench();
+    const other = new Stream({ row: rowOf("t"), ringSize: 10, store, pressure: () => undefined });
+    const { open, passed } = gate();
+    store.held = passed;
+    publisher.publish(stream, delta("a"));
+    publisher.publish(other, delta("b"));
+    await settle();
+    for (const text of ["c", "d"]) publisher.publish(stream, delta(text));
+    await settle();
+    open();
+    await Promise.all([stream.settled(), other.settled()]);
+    const sizes = store.orders.map((order) => order.batches.map((batch) => [batch.first_seq, batch.last_seq]));
+    expect(sizes).toEqual([
+      [
+        [1, 1],
+        [1, 1],
+      ],
+      [[2, 3]],
+    ]);
+  });
+
+  test("a result asks for the disk, and a changed row goes with its frames", async () => {
+    const { store, publisher, stream } = bench();
+    publisher.publish(stream, delta("a"), true);
+    publisher.saveRow(stream);
+    await stream.settled();
+    publisher.publish(stream, delta("b"));
+    await stream.settled();
+    expect(store.orders.map((order) => order.sync)).toEqual([true, false]);
+    expect(store.orders.map((order) => order.rows.map((row) => row.last_seq))).toEqual([[1], []]);
+  });
+
+  test("a changed row is stored without a frame", async () => {
+    const { store, publisher, stream, ear } = bench();
+    stream.row.title = "hello";
+    publisher.saveRow(stream);
+    await stream.settled();
+    expect(store.saved.get("s")).toMatchObject({ title: "hello", last_seq: 0 });
+    expect(ear.heard).toEqual([]);
+  });
+});
+
+describe("a log that fails (R2)", () => {
+  test("the frame is shown without seq and marked as not persisted", async () => {
+    const { store, publisher, stream, ear } = bench();
+    store.failing = true;
+    publisher.publish(stream, delta("lost"));
+    await stream.settled();
+    expect(ear.heard).toEqual([{ session_id: "s", persisted: false, ...delta("lost") }]);
+    expect(stream.last_seq).toBe(0);
+  });
+
+  test("the first stored frame afterwards is a notice that says how many are missing and where", async () => {
+    const { store, publisher, stream, ear } = bench();
+    publisher.publish(stream, delta("kept"));
+    await stream.settled();
+    store.failing = true;
+    for (const text of ["x", "y"]) {
+      publisher.publish(stream, delta(text));
+      await stream.settled();
+    }
+    store.failing = false;
+    publisher.publish(stream, delta("again"));
+    await stream.settled();
+    expect(ear.heard.slice(-2)).toMatchObject([
+      { seq: 2, type: "agent.notice", category: "event_persist_recovered", data: { lost: 2, after_seq: 1 } },
+      { seq: 3, text: "again" },
+    ]);
+    publisher.publish(stream, delta("normal"));
+    await stream.settled();
+    expect(ear.seqs).toEqual([1, 2, 3, 4]);
+  });
+
+  test("seq in the log stays gapless whatever fails in between", async () => {
+    const { store, publisher, stream } = bench();
+    for (let n = 0; n < 40; n += 1) {
+      store.failing = n % 7 === 3 || n % 5 === 1;
+      publisher.publish(stream, delta(String(n)));
+      if (n % 3 === 0) publisher.publish(stream, delta("more"));
+      await stream.settled();
+    }
+    let next = 1;
+    for (const batch of store.log) {
+      expect(batch.first_seq).toBe(next);
+      next = batch.last_seq + 1;
+    }
+    expect(stream.last_seq).toBe(next - 1);
+  });
+
+  test("a row that could not be stored goes along with the next frame, and nobody waits for it", async () => {
+    const { store, publisher, stream } = bench();
+    store.failing = true;
+    stream.row.turns = 3;
+    publisher.saveRow(stream);
+    await stream.settled();
+    expect(store.saved.size).toBe(0);
+    store.failing = false;
+    publisher.publish(stream, delta("a"));
+    await stream.settled();
+    expect(store.saved.get("s")).toMatchObject({ turns: 3 });
+    publisher.publish(stream, delta("b"));
+    await stream.settled();
+    expect(store.orders.at(-1)?.rows).toEqual([]);
+  });
+
+  test("a store that throws is a store that failed, and everybody is given an answer", async () => {
+    const { store, publisher, stream, ear } = bench();
+    store.append = () => Promise.reject(new Error("worker died"));
+    publisher.publish(stream, delta("lost"));
+    await stream.settled();
+    expect(ear.heard).toMatchObject([{ persisted: false }]);
+  });
+});
+
+describe("pressure", () => {
+  test("a log that takes nothing makes the stream overfull, and it is told both ways", async () => {
+    const store = new FakeStore();
+    const told: boolean[] = [];
+    const stream = new Stream({
+      row: rowOf("s"),
+      ringSize: 10,
+      store,
+      pressure: () => told.push(stream.isOverfull),
+    });
+    const publisher = createPublisher(store, silentLog);
+    const { open, passed } = gate();
+    store.held = passed;
+    for (let n = 0; n < 5; n += 1) publisher.publish(stream, delta("x".repeat(1024 * 1024)));
+    expect(told.at(-1)).toBe(true);
+    open();
+    await stream.settled();
+    expect(told.at(-1)).toBe(false);
+  });
+});
