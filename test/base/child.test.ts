@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type Child, type ChildOrder, RUN_MARKER, startChild } from "../../src/base/child.ts";
 import { isRunning, pidIn } from "../backends/processes.ts";
+import { tempDir } from "../backends/temp-dir.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "child-"));
+const dir = tempDir("child");
 
 interface Watched {
   child: Child;
@@ -30,6 +30,7 @@ async function sh(script: string, over: Partial<ChildOrder> = {}): Promise<Watch
     { command: "sh", args: ["-c", script], env: process.env, ...over },
     { output, errorLine: (line) => errors.push(line) },
   );
+  onTestFinished(() => child.stop());
   return { child, output: () => Buffer.concat(chunks).toString(), spoke, errors };
 }
 

@@ -1,21 +1,17 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { findByEnvironment, isAlive, killAll, type ProcessId, snapshot } from "../../src/base/descendants.ts";
 import { isRunning, pidIn } from "../backends/processes.ts";
+import { tempDir } from "../backends/temp-dir.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "descendants-"));
+const dir = tempDir("descendants");
 const MARK = "DESCENDANTS_TEST";
-const started: number[] = [];
 
-/** A shell with the marker; `file` gets the pid of what it starts. */
+/** A shell with the marker. */
 function shell(script: string, mark: string): number {
   const child = spawn("sh", ["-c", script], { env: { ...process.env, [MARK]: mark }, stdio: "ignore" });
-  const pid = child.pid ?? 0;
-  started.push(pid);
-  return pid;
+  return child.pid ?? 0;
 }
 
 afterEach(async () => {

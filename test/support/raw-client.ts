@@ -83,14 +83,14 @@ export class RawClient {
   }
 
   /** Sends a request with an id and waits for its answer: the reply or the error with that id. */
-  async request(frame: object & { id?: string }): Promise<Frame> {
+  async request(frame: Record<string, unknown> & { id?: string }): Promise<Frame> {
     const id = frame.id ?? `r${Math.random().toString(36).slice(2)}`;
     this.send({ ...frame, id });
     return this.next((candidate) => candidate["id"] === id);
   }
 
   /** Opens a session and gives back the `opened` (or error) frame. */
-  open(session_id: string, options: Record<string, unknown> = {}, more: object = {}): Promise<Frame> {
+  open(session_id: string, options: Record<string, unknown> = {}, more: Record<string, unknown> = {}): Promise<Frame> {
     const frame = { type: "blemeesd.open", session_id, backend: "claude", options: { claude: options } };
     return this.request({ ...frame, ...more });
   }

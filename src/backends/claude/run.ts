@@ -220,11 +220,12 @@ export class ClaudeRun implements Run, ChildHandlers {
   #end(exit: ChildExit): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const { state, sink } = this.#parts;
+    const { state, sink, log } = this.#parts;
     this.#reader.end();
     for (const report of flushHeld(state)) if (report.kind === "event") this.#report(report);
     this.#control.close();
     const expected = this.#isStopping;
+    log.info("backend.exit", { backend: "claude", pid: this.pid, expected, ...exit });
     if (!expected && diedOfAuth(this.#stderr.lines)) {
       for (const report of authFailed(state)) this.#report(report);
     }

@@ -49,8 +49,8 @@ export class Connection implements Client {
   readonly #attachments = new Map<string, Set<Attachment>>();
   readonly #helloTimer: NodeJS.Timeout;
   #dialect: Dialect | undefined;
-  /** Frames that came before the hello was answered. */
-  #early: Record<string, unknown>[] | undefined;
+  /** Lines that came before the hello was answered. */
+  #early: (() => Record<string, unknown>)[] | undefined;
   #requests = 0;
   #hasEnded = false;
   #isClosing = false;
@@ -175,11 +175,14 @@ export class Connection implements Client {
 
   #receive(parse: () => Record<string, unknown>): void {
     if (this.#isClosing) return;
+    if (this.#early !== undefined) {
+      this.#early.push(parse);
+      return;
+    }
     let frame: Record<string, unknown> | undefined;
     try {
       frame = parse();
       if (this.#dialect === undefined) this.#hello(frame);
-      else if (this.#early !== undefined) this.#early.push(frame);
       else this.#dispatch(frame, this.#dialect);
     } catch (error) {
       this.#refuse(error, frame);
@@ -224,7 +227,7 @@ export class Connection implements Client {
     });
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const frame of early) this.#receive(() => frame);
+    for (const parse of early) this.#receive(parse);
     if (this.#hasEnded && this.#requests === 0) this.#gone();
   }
 

@@ -1,14 +1,15 @@
 import { chmodSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Detector, speaksControl, versionIn } from "../../../src/backends/claude/detect.ts";
+import { tempDir } from "../temp-dir.ts";
 import { FAKE_CLAUDE } from "./fake.ts";
 
+const dir = tempDir("detect");
 const env = { PATH: process.env["PATH"] };
 
 function script(text: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), "detect-")), "claude");
+  const file = join(mkdtempSync(join(dir, "d-")), "claude");
   writeFileSync(file, `#!/bin/sh\n${text}\n`);
   chmodSync(file, 0o755);
   return file;
@@ -51,7 +52,7 @@ describe("Detector", () => {
   });
 
   test("it is asked again only when the file has changed", async () => {
-    const count = join(mkdtempSync(join(tmpdir(), "detect-")), "count");
+    const count = join(mkdtempSync(join(dir, "d-")), "count");
     const file = script(`echo x >> ${count}; echo 1.0.$(wc -l < ${count})`);
     const detector = new Detector(file, env);
     await detector.detect();

@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { slugOf, transcriptPath } from "../../../src/backends/claude/paths.ts";
@@ -8,7 +7,9 @@ import {
   findTranscript,
   listTranscripts,
 } from "../../../src/backends/claude/transcripts.ts";
+import { tempDir } from "../temp-dir.ts";
 
+const root = tempDir("transcripts");
 const user = (content: unknown, more: object = {}) => ({
   type: "user",
   message: { role: "user", content },
@@ -17,7 +18,7 @@ const user = (content: unknown, more: object = {}) => ({
 const answer = (model: string) => ({ type: "assistant", message: { model, content: [] } });
 
 function home(): { CLAUDE_CONFIG_DIR: string } {
-  return { CLAUDE_CONFIG_DIR: mkdtempSync(join(tmpdir(), "transcripts-")) };
+  return { CLAUDE_CONFIG_DIR: mkdtempSync(join(root, "home-")) };
 }
 
 function put(env: { CLAUDE_CONFIG_DIR: string }, cwd: string, id: string, records: unknown[]): string {
