@@ -20,8 +20,10 @@ export function prepare() {
   }
   const installed = newest([join(root, "node_modules/.package-lock.json")]);
   if (installed < newest([join(root, "package-lock.json"), join(root, "package.json")])) {
-    console.error("· installing packages (npm ci) …");
-    run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+    console.error("· installing packages …");
+    // Not `npm ci`: it refuses a lock file that lacks other platforms' optional packages, and some registries
+    // do not have them. The versions still come from the lock file.
+    run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]);
   }
   const sources = newest([join(root, "src"), join(root, "package.json"), join(root, "scripts/build.mjs")]);
   if (!existsSync(join(root, "dist/blemeesd.js")) || newest([join(root, "dist/blemeesd.js")]) < sources) {

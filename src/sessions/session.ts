@@ -60,6 +60,9 @@ export class Session {
       checkPresent(client);
       if (!this.conversation.isRunning && order.options !== undefined) this.#adoptOptions(order.options);
       await this.conversation.start(order.resume);
+      // Whoever is told of a session can resume it, even if we die right behind the reply (DESIGN R3).
+      this.#context.publisher.saveRow(this.stream);
+      if (!order.resume) await this.stream.settled();
       if (client.isGone && this.#owner === undefined) this.#endUnowned("now");
       checkPresent(client);
       const previous = this.#owner;
@@ -162,7 +165,6 @@ export class Session {
     const { cwd = this.row.cwd } = options;
     this.row.options = cwd === undefined ? options : { ...options, cwd };
     if (typeof cwd === "string") this.row.cwd = cwd;
-    this.#context.publisher.saveRow(this.stream);
   }
 
   #endUnowned(how: "finish" | "now"): void {

@@ -18,6 +18,12 @@ export class Pinger {
     return this.timesMs.length;
   }
 
+  /** Of the pings from the `from`th on. */
+  p99Ms(from = 0): number {
+    const sorted = this.timesMs.slice(from).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+  }
+
   /** Rejects when a ping was not answered. */
   stop(): Promise<void> {
     this.#isStopped = true;

@@ -1,10 +1,11 @@
 // Spec §5.1, §5.3: the first frames of a connection.
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { listenOnSocket } from "../../../src/servers/socket/index.ts";
+import { Connection } from "../../../src/servers/socket/connection.ts";
 import type { ServerContext } from "../../../src/servers/types.ts";
 import { startDaemon } from "../../support/daemon.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -98,13 +99,21 @@ describe("a first frame that is no good closes the connection", () => {
 test("a client that never says hello is told and dropped", async () => {
   const directory = mkdtempSync(join(tmpdir(), "blemees-hello-"));
   const path = join(directory, "s.sock");
-  const context = { hub: { detach: () => undefined }, facts: {}, log: silentLog } as unknown as ServerContext;
-  const limits = { maxConnections: 9, slowConsumerMs: 9000, maxLineBytes: 999, outboxBytes: 999 };
-  const listening = await listenOnSocket({ path, ...limits, helloTimeoutMs: 20 }, context);
+  const options = {
+    id: "c",
+    peer: {},
+    context: { log: silentLog } as unknown as ServerContext,
+    dialects: new Map(),
+    limits: { maxLineBytes: 999, outboxBytes: 999, helloTimeoutMs: 20 },
+    siblings: () => 1,
+    closed: () => undefined,
+  };
+  const server = createServer({ allowHalfOpen: true }, (socket) => void new Connection({ ...options, socket }));
+  await new Promise<void>((resolve) => void server.listen(path, resolve));
   const client = await RawClient.connect(path);
   await client.closed;
   expect(client.frames).toMatchObject([{ type: "blemeesd.error", code: "invalid_message" }]);
-  await listening.close();
+  server.close();
   rmSync(directory, { recursive: true });
 });
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ask, barrier, isOf, lastText, newId, openDemo, say, useDaemon } from "./talk.ts";
+import { ask, barrier, isOf, lastText, newId, openDemo, say, seqsOf, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon();
 
@@ -30,7 +30,7 @@ describe("opened", () => {
     expect(fresh).toContain("--system-prompt=-be brief");
     expect(fresh.slice(fresh.indexOf("--model"), fresh.indexOf("--model") + 2)).toEqual(["--model", "sonnet"]);
     await ask(client, "close", { session_id });
-    await client.open(session_id, {}, { resume: true });
+    await client.open(session_id, {}, { resume: true, last_seen_seq: seqsOf(client, session_id).at(-1) ?? 0 });
     await client.turn(session_id, "#argv");
     const resumed = JSON.parse(lastText(client, session_id)) as string[];
     expect(resumed.slice(2, 4)).toEqual(["--resume", session_id]);

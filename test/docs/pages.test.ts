@@ -1,0 +1,207 @@
+// Hand-written pages cannot drift: what they list is compared with what the code has.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type * as z from "zod";
+import { AGENT_FRAMES, INBOUND, OUTBOUND } from "../../src/protocol/wire/blemees2.ts";
+import { readTraces } from "../backends/claude/traces.ts";
+import { ROOT } from "../support/daemon.ts";
+import { readSources } from "./sources.ts";
+
+const page = (name: string): string => readFileSync(join(ROOT, name), "utf8");
+const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", ...markdownBelow("docs")];
+const src = readSources(ROOT, "src", [".ts"]);
+
+describe("links", () => {
+  test("there are the pages that the README names, and more links than pages", () => {
+    const named = [...page("README.md").matchAll(/\]\((docs\/[\w-]+\.md)\)/g)].map(([, path]) => path);
+    expect([...new Set(named)].sort()).toEqual(
+      readdirSync(join(ROOT, "docs"))
+        .filter((name) => name.endsWith(".md"))
+        .map((name) => `docs/${name}`)
+        .sort(),
+    );
+  });
+
+  test.each(pages)("every relative link in %s leads somewhere", (name) => {
+    expect(brokenLinks(name, page(name))).toEqual([]);
+  });
+
+  test("a link to nothing, and one to a heading that is not there, are found", () => {
+    expect(
+      brokenLinks("docs/x.md", "[a](nowhere.md) [b](protocol.md#nothing) [c](protocol.md#replay)"),
+    ).toEqual(["nowhere.md", "protocol.md#nothing"]);
+  });
+});
+
+describe("docs/protocol.md", () => {
+  const [newer = ""] = page("docs/protocol.md").split("## `blemees/1`");
+  const rows = rowsOf(newer);
+  const envelope = new Set(["type", "session_id?", "seq?", "persisted?"]);
+
+  test.each([...Object.entries(INBOUND), ...Object.entries(OUTBOUND)])(
+    "the row of %s has exactly the fields of its schema",
+    (type, schema) => {
+      const inStream = "persisted" in (schema as z.ZodObject).shape;
+      const fields = fieldsOf(schema as z.ZodObject).filter((name) => name !== "type");
+      const expected = inStream
+        ? fields.filter((name) => !envelope.has(name) && name !== "session_id")
+        : fields;
+      const cell = rows.get(type)?.[0] ?? "";
+      expect(codesIn(inStream ? (cell.split(": ")[0] ?? "") : cell).sort()).toEqual(expected.sort());
+    },
+  );
+});
+
+describe("docs/agent-events.md", () => {
+  const text = page("docs/agent-events.md");
+  const rows = rowsOf(text);
+  const common = new Set([
+    "type",
+    "backend",
+    "raw?",
+    "parent_tool_use_id?",
+    "session_id",
+    "seq?",
+    "persisted?",
+  ]);
+
+  test.each(Object.entries(AGENT_FRAMES))(
+    "the row of %s has exactly the fields of its schema",
+    (type, schema) => {
+      const own = fieldsOf(schema).filter((name) => !common.has(name));
+      expect(codesIn(rows.get(type)?.[0] ?? "").sort()).toEqual(own.sort());
+    },
+  );
+
+  test("every native type and subtype in the recorded traffic is there", () => {
+    const seen = readTraces().flatMap(({ steps }) =>
+      steps.filter(({ dir }) => dir === "in").flatMap(({ msg }) => namesOf(msg)),
+    );
+    expect(new Set(seen).size).toBeGreaterThan(20);
+    expect([...new Set(seen)].filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test("every native name in the translator's tables is there", () => {
+    const names = ["translate", "stream-frames", "result-frames"].flatMap((name) => {
+      const code = src.find(({ path }) => path === `src/backends/claude/${name}.ts`)?.text ?? "";
+      const tables = [
+        ...code.matchAll(/^const \w+: Readonly(?:Map|Set)<.*?\n?.*?new (?:Map|Set).*?^\S*\]/gms),
+      ];
+      return tables.flatMap(([table]) =>
+        [...table.matchAll(/(?:\[|^ {2}|, )"([a-z_]+)"/gm)].map(([, n = ""]) => n),
+      );
+    });
+    expect(names).toEqual(
+      expect.arrayContaining(["system", "text_delta", "aborted_tools", "control_request"]),
+    );
+    expect(names.filter((name) => !new RegExp(`[\`/]${name}[\`/]`).test(text))).toEqual([]);
+  });
+});
+
+test("docs/operations.md explains every event of the daemon's log, and no other", () => {
+  const code = src
+    .filter(({ path }) => !path.startsWith("src/client/"))
+    .map(({ text }) => text)
+    .join("\n");
+  const logged = [...code.matchAll(/(?:[lL]og\.(?:debug|info|warn|error)|#skip)\(\s*"([a-z_.]+)"/g)];
+  const rows = page("docs/operations.md").split("## The daemon's log")[1]?.split(/^## /m)[0] ?? "";
+  const explained = [...rows.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = ""]) => codesIn(cell));
+  expect(explained.sort()).toEqual([...new Set(logged.map(([, event]) => event))].sort());
+});
+
+test("docs/protocol.md knows every code that the client library makes", () => {
+  const code = src
+    .filter(({ path }) => /^src\/(client\/|base\/socket-path)/.test(path))
+    .map(({ text }) => text)
+    .join("\n");
+  const made = [...code.matchAll(/(?:new CodedError\(\s*|code: |#endStream\(\w+, )"([a-z_]+)"/g)].map(
+    ([, name]) => name,
+  );
+  expect(made.length).toBeGreaterThan(10);
+  const text = page("docs/protocol.md");
+  expect([...new Set(made)].filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("docs/dependencies.md names the packages of package.json, and no others", () => {
+  const { dependencies, devDependencies } = JSON.parse(page("package.json")) as Record<string, object>;
+  const [, runtime = "", develop = ""] = page("docs/dependencies.md").split(/^## /m);
+  expect([...rowsOf(runtime).keys()].sort()).toEqual(Object.keys(dependencies ?? {}).sort());
+  expect([...rowsOf(develop).keys()].sort()).toEqual(Object.keys(devDependencies ?? {}).sort());
+});
+
+test("docs/security.md lists what is refused and what is removed from the environment, as the code has it", () => {
+  const text = page("docs/security.md");
+  const listed = (path: string, name: string): string[] => {
+    const code = src.find((source) => source.path === path)?.text ?? "";
+    const list = new RegExp(`const ${name}[^=]*= new Set\\(\\[(.*?)\\]`, "s").exec(code)?.[1] ?? "";
+    return [...list.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word);
+  };
+  const options = "src/backends/claude/options.ts";
+  const words = [
+    ...listed(options, "REFUSED_KEYS"),
+    ...listed(options, "REFUSED_FLAGS"),
+    ...listed(options, "FIXED_KEYS"),
+    ...listed("src/backends/claude/environment.ts", "LEFT_BEHIND"),
+  ];
+  expect(words.length).toBeGreaterThan(15);
+  expect(words.filter((word) => !text.includes(`\`${word}\``))).toEqual([]);
+});
+
+test("a decision is short, and has context, decision and cost", () => {
+  for (const name of markdownBelow("docs/decisions")) {
+    expect(page(name).split("\n").length, name).toBeLessThanOrEqual(31);
+    expect(page(name), name).toMatch(/\*\*Context\.\*\*.*\*\*Decision\.\*\*.*\*\*Cost\.\*\*/s);
+  }
+});
+
+function markdownBelow(folder: string): string[] {
+  return readSources(ROOT, folder, [".md"]).map(({ path }) => path);
+}
+
+/** By the first code in its first cell: the other cells of a table row. */
+function rowsOf(text: string): Map<string, string[]> {
+  const rows = [...text.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)];
+  return new Map(rows.map(([, name = "", rest = ""]) => [name, rest.split(" | ")]));
+}
+
+function codesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
+}
+
+function fieldsOf(schema: z.ZodObject): string[] {
+  return Object.entries(schema.shape).map(([name, field]) => {
+    const isOptional = (field as z.ZodType).safeParse(undefined).success && name !== "input";
+    return isOptional ? `${name}?` : name;
+  });
+}
+
+function namesOf(msg: Record<string, unknown>): string[] {
+  const { type, subtype } = msg as { type: string; subtype?: string };
+  const event = msg["event"] as { type?: string; delta?: { type?: string } } | undefined;
+  const names = [type === "system" || type === "result" ? `${type}/${subtype}` : type];
+  if (event?.type !== undefined) names.push(event.type);
+  if (event?.delta?.type !== undefined) names.push(event.delta.type);
+  return names;
+}
+
+function brokenLinks(name: string, text: string): string[] {
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  return links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false;
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? join(ROOT, name) : join(ROOT, dirname(name), path);
+    if (!existsSync(target)) return true;
+    return anchor !== undefined && !anchorsOf(readFileSync(target, "utf8")).includes(anchor);
+  });
+}
+
+/** As the usual hosts make them from headings. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}

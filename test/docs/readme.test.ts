@@ -1,0 +1,136 @@
+// The first screen of the README is run as it stands, against a real daemon; so are its three ways to talk to it.
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bannerText } from "../../src/daemon/banner.ts";
+import type { Config } from "../../src/daemon/config.ts";
+import { ROOT, startDaemon, type TestDaemon } from "../support/daemon.ts";
+import type { Frame } from "../support/raw-client.ts";
+
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
+const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+interface Step {
+  command: string;
+  output: string;
+}
+
+let daemon: TestDaemon;
+let project: string;
+
+beforeAll(async () => {
+  daemon = await startDaemon({ env: { BLEMEESD_CLAUDE: "/nonexistent/claude" } });
+  project = join(daemon.home, "project");
+  mkdirSync(project);
+});
+afterAll(() => daemon.close());
+
+describe("first screen", () => {
+  test("it is the first thing after one sentence, and nothing else", () => {
+    expect(README.indexOf("```console")).toBeLessThan(400);
+    expect(README).not.toMatch(/!\[/);
+    expect(README.split("\n").length).toBeLessThanOrEqual(150);
+  });
+
+  test("npm start prints what the README shows", () => {
+    const [step] = stepsOf(blocks("console")[0] ?? "");
+    expect(step?.command).toBe("npm start");
+    const version = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version as string;
+    const config = {
+      socket_path: "/run/user/1000/blemeesd.sock",
+      state_dir: "/home/you/.local/state/blemees",
+      store: "sqlite",
+    } as Config;
+    expect(bannerText(config, version, { demo: "1.0.0" }).startsWith(step?.output ?? "?")).toBe(true);
+  });
+
+  test("each blemeesctl command prints what the README shows", async () => {
+    const steps = stepsOf(blocks("console")[1] ?? "");
+    expect(steps.length).toBe(3);
+    const shownId = README.match(UUID)?.[0] ?? "";
+    let realId = "";
+    for (const { command, output } of steps) {
+      const printed = await runCommand(command.replace(shownId, realId));
+      realId ||= printed.match(UUID)?.[0] ?? "";
+      expect(simplify(printed), command).toBe(simplify(output));
+    }
+    expect(realId).not.toBe("");
+  });
+});
+
+describe("three ways to talk to it", () => {
+  test("the command line", async () => {
+    const [command = ""] = blocks("sh");
+    const printed = await runCommand(command.trim().replace(/^blemeesctl/, "npx blemeesctl"));
+    expect(JSON.parse(printed)).toMatchObject({ type: "agent.result", subtype: "success" });
+  });
+
+  test("the library", async () => {
+    const [code = ""] = blocks("ts");
+    const source = join(project, "readme.ts");
+    writeFileSync(source, code);
+    const outfile = join(project, "readme.mjs");
+    const alias = { "blemees/client": join(ROOT, "src/client/index.ts") };
+    await build({ entryPoints: [source], outfile, alias, bundle: true, platform: "node", format: "esm" });
+    expect(await runCommand(`"${process.execPath}" readme.mjs`)).toContain('You said: "hello".');
+  });
+
+  test("the socket", async () => {
+    const block = blocks("").find((text) => text.includes("→ {")) ?? "";
+    const client = await daemon.connect();
+    const lines = block.trim().split("\n").slice(2); // the harness says hello
+    for (const line of lines) {
+      if (line.startsWith("→ ")) client.send(JSON.parse(line.slice(2)) as Frame);
+      else await client.next(/"type":"([\w.]+)"/.exec(line)?.[1] ?? line);
+    }
+    expect(lines.length).toBe(5);
+    expect(client.frames[0]?.type).toBe("blemeesd.hello_ack");
+  });
+});
+
+/** The fenced blocks of one language. */
+function blocks(language: string): string[] {
+  return [...README.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+    .filter(([, name]) => name === language)
+    .map(([, , text = ""]) => text);
+}
+
+/** A console block: `$ command`, then what it prints. */
+function stepsOf(block: string): Step[] {
+  return block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command = "", ...output] = part.trimEnd().split("\n");
+      return { command, output: output.join("\n") };
+    });
+}
+
+/** Runs a line in a shell as a reader would, with stdout and stderr in one file, as on a terminal. */
+async function runCommand(line: string): Promise<string> {
+  const program = `"${process.execPath}" "${join(ROOT, "dist/blemeesctl.js")}"`;
+  const file = join(daemon.home, "output");
+  const output = openSync(file, "w");
+  const child = spawn("/bin/sh", ["-c", line.replace(/^npx blemeesctl/, program)], {
+    cwd: project,
+    env: { PATH: process.env["PATH"], HOME: daemon.home, BLEMEESD_SOCKET: daemon.socket },
+    stdio: ["ignore", output, output],
+  });
+  await new Promise((resolve) => child.once("exit", resolve));
+  closeSync(output);
+  return readFileSync(file, "utf8");
+}
+
+/** Without what differs from run to run: ids, times, the directory, and so the widths of columns. */
+function simplify(text: string): string {
+  return text
+    .replaceAll(project, "/home/you/project")
+    .replace(UUID, "ID")
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/\d+\.\d s\b/g, "N s")
+    .replace(/\d+s ago/g, "Ns ago")
+    .replace(/ {2,}/g, "  ")
+    .trim();
+}
