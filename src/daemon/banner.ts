@@ -1,11 +1,15 @@
 // What a person at a terminal sees when the daemon starts: where it is, which agents it found, what to try.
+import { resolveSocketPath } from "../base/socket-path.ts";
 import type { Config } from "./config.ts";
 
 export function bannerText(config: Config, version: string, backends: Record<string, string>): string {
   const agents = Object.entries(backends).map(([name, found]) => `${name} ${found}`);
   const isDemo = Object.keys(backends).join() === "demo";
   const backend = Object.keys(backends)[0] ?? "demo";
-  const run = `npx blemeesctl --socket ${config.socket_path}`;
+  // Clients find the usual place by themselves.
+  const { BLEMEESD_SOCKET: _, ...plain } = process.env;
+  const isUsual = config.socket_path === resolveSocketPath(plain);
+  const run = isUsual ? "npx blemeesctl" : `npx blemeesctl --socket ${config.socket_path}`;
   return [
     `blemeesd ${version} is listening on ${config.socket_path}`,
     `  history   ${historyText(config)}`,

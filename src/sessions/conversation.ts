@@ -46,6 +46,8 @@ export class Conversation {
   #interrupt: Promise<void> | undefined;
   #hasInit = false;
   #isPaused = false;
+  /** The agent is being ended and its turn has its result: what it still says comes too late. */
+  #isMuted = false;
   #activity: ActivityState = "stopped";
 
   constructor(context: ConversationContext) {
@@ -88,6 +90,7 @@ export class Conversation {
     let isUp = false;
     this.#hasInit = false;
     this.#isPaused = false;
+    this.#isMuted = false;
     const sink = this.#sink((why) => {
       if (isUp) this.#onEnded(why);
       else early = why;
@@ -155,7 +158,10 @@ export class Conversation {
 
   /** Ends the agent; a turn that still runs gets its result. */
   async stop(how: "finish" | "now"): Promise<void> {
-    if (how === "now") this.#giveUpTurn();
+    if (how === "now") {
+      this.#giveUpTurn();
+      this.#isMuted = true;
+    }
     await this.#run?.stop(how);
     this.#giveUpTurn();
   }
@@ -178,7 +184,7 @@ export class Conversation {
     return {
       event: alive((event) => this.#onEvent(event)),
       turnStarted: alive(() => {
-        if (this.#turn === undefined) this.#beginTurn("agent");
+        if (this.#turn === undefined && !this.#isMuted) this.#beginTurn("agent");
       }),
       stderr: alive((line) => this.#onStderr(line)),
       authFailed: alive((message) => this.#onAuthFailed(message)),
@@ -194,6 +200,7 @@ export class Conversation {
   }
 
   #onEvent(event: AgentEvent): void {
+    if (this.#isMuted) return;
     if (event.type === "agent.result") {
       if (this.#turn === undefined) this.#log.warn("session.extra_result", { subtype: event.subtype });
       else this.#finishTurn(event);

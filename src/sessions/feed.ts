@@ -1,7 +1,7 @@
 // One subscriber's place in a session's stream. Live: batches are handed on as they come. Behind: it is fed
 // from ring and log until it has caught up; replay, takeover and slow watchers are all this one case. Nobody
 // waits for a subscriber, so a stuck one harms nobody else.
-import type { SeqBatch } from "../base/ring.ts";
+import { type SeqBatch, sliceFrom } from "../base/ring.ts";
 import type { LogBatch } from "../store/types.ts";
 import type { Stream } from "./stream.ts";
 import type { Attachment, Batch, Client, Subscriber } from "./types.ts";
@@ -56,12 +56,14 @@ export class Feed implements Attachment {
 
   deliver(batch: Batch): void {
     if (!this.#live) return;
+    // Read from the log a moment ago, before the log's answer to the write reached us.
+    if (batch.last_seq > 0 && batch.last_seq <= this.#cursor) return;
     if (this.role === "watcher" && this.isFull) {
       this.#live = false;
       this.subscriber.lagging(this.#cursor, this.#stream.last_seq);
       return;
     }
-    this.subscriber.write(batch);
+    this.subscriber.write(this.#rest(batch));
     if (batch.last_seq > 0) this.#cursor = batch.last_seq;
     if (this.role === "owner" && this.isFull) this.#stream.pressure();
   }
@@ -75,6 +77,12 @@ export class Feed implements Attachment {
     this.#ended = true;
     this.#live = false;
     this.#stream.feeds.delete(this);
+  }
+
+  /** What of the batch the client does not have yet; all of it, but for the case above. */
+  #rest(batch: Batch): Batch {
+    if (batch.last_seq === 0 || batch.first_seq > this.#cursor) return batch;
+    return { ...sliceFrom(batch, this.#cursor + 1), session_id: batch.session_id };
   }
 
   async #pump(): Promise<void> {

@@ -1,5 +1,6 @@
 // What `npm run docs` writes is checked in and in step, and `--check` notices when it is not.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -76,6 +77,12 @@ describe("schemas", () => {
     expect(schema("blemees-2/options.demo.json").additionalProperties).toBe(false);
     expect(schema("blemees-2/blemeesd.status_reply.json").additionalProperties).not.toBe(false);
     expect(schema("blemees-1/blemeesd.open.json").additionalProperties).not.toBe(false);
+  });
+
+  test("the package exports them", () => {
+    const { resolve } = createRequire(join(ROOT, "package.json"));
+    expect(resolve("blemees/schemas/index.json")).toBe(join(ROOT, "schemas/index.json"));
+    expect(resolve("blemees/schemas/blemees-2/agent.delta.json")).toContain("agent.delta.json");
   });
 
   test("the index names every schema file once", () => {

@@ -110,6 +110,15 @@ test("docs/operations.md explains every event of the daemon's log, and no other"
   expect(explained.sort()).toEqual([...new Set(logged.map(([, event]) => event))].sort());
 });
 
+test("docs/operations.md quotes the start errors as the program prints them", () => {
+  const table = page("docs/operations.md").split("## When it does not start")[1]?.split(/^## /m)[0] ?? "";
+  const messages = [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = ""]) => codesIn(cell));
+  const fragments = messages.flatMap((message) => message.split("…")).map((part) => part.trim());
+  const code = src.map(({ text }) => text).join("\n");
+  expect(fragments.length).toBeGreaterThan(8);
+  expect(fragments.filter((part) => part.length > 4 && !code.includes(part))).toEqual([]);
+});
+
 test("docs/protocol.md knows every code that the client library makes", () => {
   const code = src
     .filter(({ path }) => /^src\/(client\/|base\/socket-path)/.test(path))

@@ -1,0 +1,18 @@
+import { defineConfig } from "vitest/config";
+
+// The long versions of what the gate runs (sizes come from scripts/chaos.mjs), and what only runs here.
+export default defineConfig({
+  test: {
+    include: [
+      "test/chaos/**/*.test.ts",
+      "test/crash/**/*.test.ts",
+      "test/fuzz/**/*.test.ts",
+      "test/store/**/crash.test.ts",
+    ],
+    pool: "threads",
+    // One after another: they measure.
+    maxWorkers: 1,
+    testTimeout: 3_600_000,
+    hookTimeout: 60_000,
+  },
+});
