@@ -6,7 +6,13 @@ import { join } from "node:path";
 import { prepare, root, run } from "./prepare.mjs";
 
 const AGENTS = [
-  { name: "Claude Code", package: "@anthropic-ai/claude-code", version: "2.1.197", bin: "claude", env: "E2E_CLAUDE" },
+  {
+    name: "Claude Code",
+    package: "@anthropic-ai/claude-code",
+    version: "2.1.197",
+    bin: "claude",
+    env: "E2E_CLAUDE",
+  },
 ];
 const home = join(root, ".e2e/agents");
 
@@ -31,7 +37,7 @@ function provide(agent) {
   const options = ["--no-save", "--no-audit", "--no-fund", "--engine-strict=false", "--loglevel=error"];
   const npm = spawnSync("npm", ["install", "--prefix", home, ...options, spec], {
     cwd: home,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", 2, 2],
   });
   if (npm.error !== undefined) fail(agent, `npm could not be started: ${npm.error.message}`);
   if (npm.status !== 0) fail(agent, `npm install ${spec} ended with code ${npm.status ?? npm.signal}`);
@@ -49,7 +55,9 @@ function versionOf(bin) {
 }
 
 function fail(agent, why) {
-  console.error(`✗ ${agent.name} ${agent.version} is needed for the end-to-end tests and could not be installed.`);
+  console.error(
+    `✗ ${agent.name} ${agent.version} is needed for the end-to-end tests and could not be installed.`,
+  );
   console.error(`  ${why}`);
   console.error("  Is the package registry reachable? (npm ping) Nothing was tested.");
   process.exit(1);

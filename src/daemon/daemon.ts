@@ -83,7 +83,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       helloTimeoutMs: HELLO_TIMEOUT_MS,
     },
     { hub, facts, log },
-  );
+  ).catch(async (error: unknown) => {
+    // Its thread would keep the process alive.
+    await store.close().catch(() => undefined);
+    throw error;
+  });
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
   detection = detectBackends(backends, log);
   const swept = identity.sweep(log);

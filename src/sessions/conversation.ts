@@ -327,7 +327,10 @@ export class Conversation {
     this.#giveUpTurn();
     if (this.#run !== undefined || !this.#context.keepWarm()) return;
     await this.start(true).catch((error: unknown) =>
-      this.#log.warn("session.respawn_failed", { message: messageOf(error) }),
+      // Not its message: that can hold the agent's own words (spec §10).
+      this.#log.warn("session.respawn_failed", {
+        code: error instanceof CodedError ? error.code : "internal",
+      }),
     );
   }
 

@@ -84,6 +84,7 @@ export class SessionHub implements Hub {
         this.#log.info("session.open", {
           session_id: order.session_id,
           backend: backend.name,
+          model: checked.options["model"],
           resume: order.resume,
           connection_id: client.id,
         });

@@ -1,6 +1,7 @@
 // One session: who owns it and who watches it. Operations that start or end its agent go one after another
 // through `#ops`, so that two resumes cannot start two agents and a quick reconnect never meets a dying one.
 import { CodedError } from "../base/coded-error.ts";
+import type { Log } from "../base/log.ts";
 import { Serial } from "../base/serial.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { SessionRow } from "../protocol/session.ts";
@@ -22,6 +23,7 @@ export class Session {
   readonly conversation: Conversation;
   readonly #context: SessionContext;
   readonly #ops = new Serial();
+  readonly #log: Log;
   #owner: Feed | undefined;
   #isClosed = false;
   /** Messages whose turn has not begun yet. */
@@ -37,9 +39,10 @@ export class Session {
       store: context.store,
       pressure: () => this.balance(),
     });
+    this.#log = context.log.with({ session_id: row.session_id });
     this.conversation = new Conversation({
       ...context,
-      log: context.log.with({ session_id: row.session_id }),
+      log: this.#log,
       stream: this.stream,
       turnEnded: () => {
         if (this.#owner === undefined && !this.#isClosed) this.#endUnowned("finish");
@@ -111,6 +114,7 @@ export class Session {
   async interrupt(client: Client, acknowledged: (was_idle: boolean) => void): Promise<void> {
     if (this.#sending > 0 && !this.conversation.isTurnActive) await this.#ops.idle();
     const isRunning = !this.#isClosed && this.owner === client && this.conversation.markInterrupted();
+    this.#log.info("session.interrupt", { was_idle: !isRunning });
     acknowledged(!isRunning);
     if (isRunning) await this.conversation.stopTurn();
   }

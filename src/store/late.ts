@@ -18,6 +18,11 @@ export function lateStore(opening: Promise<Store>, durable: boolean): Store {
     saveRow: async (row) => (await opened).saveRow(row),
     delete: async (id) => (await opened).delete(id),
     prune: async (limits) => (await opened).prune(limits),
-    close: async () => (await opened).close(),
+    // What never opened needs no closing.
+    close: () =>
+      opened.then(
+        (s) => s.close(),
+        () => undefined,
+      ),
   };
 }

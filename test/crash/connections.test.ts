@@ -52,38 +52,42 @@ test("all connect at once, and everybody may watch everything", LONG, async () =
   expect(connectedMs).toBeLessThan(10_000);
 });
 
-test("every watcher gets every frame once, while two clients read nothing and are dropped", LONG, async () => {
-  const pinger = new Pinger(await daemon.connect());
-  await vi.waitFor(() => expect(pinger.count).toBeGreaterThan(100), { timeout: 20_000 });
-  const alone = { pings: pinger.count, p99Ms: pinger.p99Ms() };
-  const stalledAtMs = performance.now();
-  const session_id = await stallOwner();
-  const reader = await stallWatcher();
-  const startedMs = performance.now();
-  const last = await playAll();
-  const hasAll = (ear: Ear) => SESSIONS.every((id) => ear.lastSeq.get(id) === last.get(id));
-  await Promise.all(ears.map((ear) => ear.until(() => hasAll(ear))));
-  const seconds = (performance.now() - startedMs) / 1000;
-  const frames = ears.reduce((sum, ear) => sum + ear.frames, 0);
-  expect(ears.flatMap((ear) => [...ear.faults, ...ear.troubles])).toEqual([]);
-  // A watcher never slows anybody: the turn that it does not read is over.
-  expect(await reader.next("agent.result")).toMatchObject({ subtype: "success" });
+test(
+  "every watcher gets every frame once, while two clients read nothing and are dropped",
+  LONG,
+  async () => {
+    const pinger = new Pinger(await daemon.connect());
+    await vi.waitFor(() => expect(pinger.count).toBeGreaterThan(100), { timeout: 20_000 });
+    const alone = { pings: pinger.count, p99Ms: pinger.p99Ms() };
+    const stalledAtMs = performance.now();
+    const session_id = await stallOwner();
+    const reader = await stallWatcher();
+    const startedMs = performance.now();
+    const last = await playAll();
+    const hasAll = (ear: Ear) => SESSIONS.every((id) => ear.lastSeq.get(id) === last.get(id));
+    await Promise.all(ears.map((ear) => ear.until(() => hasAll(ear))));
+    const seconds = (performance.now() - startedMs) / 1000;
+    const frames = ears.reduce((sum, ear) => sum + ear.frames, 0);
+    expect(ears.flatMap((ear) => [...ear.faults, ...ear.troubles])).toEqual([]);
+    // A watcher never slows anybody: the turn that it does not read is over.
+    expect(await reader.next("agent.result")).toMatchObject({ subtype: "success" });
 
-  await vi.waitFor(() => expect(drops()).toBe(2), { timeout: (SLOW_S + 10) * 1000, interval: 50 });
-  const droppedMs = performance.now() - stalledAtMs;
-  await pinger.stop();
-  console.log(
-    `${frames} frames to ${ears.length} watchers in ${seconds.toFixed(1)} s; ping p99 ` +
-      `${alone.p99Ms.toFixed(1)} ms alone, ${pinger.p99Ms(alone.pings).toFixed(1)} ms meanwhile; ` +
-      `stalled clients dropped after ${Math.round(droppedMs)} ms (limit ${SLOW_S} s)`,
-  );
-  expect(droppedMs).toBeGreaterThan(SLOW_S * 1000);
+    await vi.waitFor(() => expect(drops()).toBe(2), { timeout: (SLOW_S + 10) * 1000, interval: 50 });
+    const droppedMs = performance.now() - stalledAtMs;
+    await pinger.stop();
+    console.log(
+      `${frames} frames to ${ears.length} watchers in ${seconds.toFixed(1)} s; ping p99 ` +
+        `${alone.p99Ms.toFixed(1)} ms alone, ${pinger.p99Ms(alone.pings).toFixed(1)} ms meanwhile; ` +
+        `stalled clients dropped after ${Math.round(droppedMs)} ms (limit ${SLOW_S} s)`,
+    );
+    expect(droppedMs).toBeGreaterThan(SLOW_S * 1000);
 
-  // The session of the dropped owner is free, and its turn went on to the end.
-  const next = await daemon.connect();
-  await next.open(session_id, {}, { resume: true, last_seen_seq: 0 });
-  expect(await next.next("agent.result")).toMatchObject({ subtype: "success" });
-});
+    // The session of the dropped owner is free, and its turn went on to the end.
+    const next = await daemon.connect();
+    await next.open(session_id, {}, { resume: true, last_seen_seq: 0 });
+    expect(await next.next("agent.result")).toMatchObject({ subtype: "success" });
+  },
+);
 
 /** One turn in each session; the seq of each result. */
 async function playAll(): Promise<Map<string, number>> {

@@ -13,56 +13,62 @@ const KINDS: Kind[] = ["sqlite", "jsonl"];
 let disk: SmallDisk;
 let daemon: TestDaemon;
 
-describe.skipIf(missing !== undefined)(`faults of the disk${missing === undefined ? "" : ` (${missing})`}`, () => {
-  afterEach(async () => {
-    await daemon.close();
-    disk.close();
-  });
+describe.skipIf(missing !== undefined)(
+  `faults of the disk${missing === undefined ? "" : ` (${missing})`}`,
+  () => {
+    afterEach(async () => {
+      await daemon.close();
+      disk.close();
+    });
 
-  test.each(KINDS)("%s: on a full disk frames come without seq; with space again seq goes on", async (kind) => {
-    disk = new SmallDisk();
-    daemon = await start(kind);
-    const client = await daemon.connect();
-    const session_id = randomUUID();
-    await client.open(session_id, { include_partial_messages: true });
-    const before = await playTurn(client, session_id);
-    expect(stored(before)).toHaveLength(before.length);
+    test.each(KINDS)(
+      "%s: on a full disk frames come without seq; with space again seq goes on",
+      async (kind) => {
+        disk = new SmallDisk();
+        daemon = await start(kind);
+        const client = await daemon.connect();
+        const session_id = randomUUID();
+        await client.open(session_id, { include_partial_messages: true });
+        const before = await playTurn(client, session_id);
+        expect(stored(before)).toHaveLength(before.length);
 
-    disk.fill();
-    const during = await playTurn(client, session_id);
-    // A batch may still have found a last corner; what is not stored says so, and that is the most of it.
-    const lost = during.filter((frame) => frame["persisted"] === false);
-    expect(stored(during).length + lost.length).toBe(during.length);
-    expect(lost.length).toBeGreaterThan(0);
-    expect(during.at(-1)).toMatchObject({ type: "agent.result", subtype: "success" });
-    expect((await client.request({ type: "blemeesd.ping" })).type).toBe("blemeesd.pong");
+        disk.fill();
+        const during = await playTurn(client, session_id);
+        // A batch may still have found a last corner; what is not stored says so, and that is the most of it.
+        const lost = during.filter((frame) => frame["persisted"] === false);
+        expect(stored(during).length + lost.length).toBe(during.length);
+        expect(lost.length).toBeGreaterThan(0);
+        expect(during.at(-1)).toMatchObject({ type: "agent.result", subtype: "success" });
+        expect((await client.request({ type: "blemeesd.ping" })).type).toBe("blemeesd.pong");
 
-    disk.free();
-    const after = await playTurn(client, session_id);
-    expect(stored(after)).toHaveLength(after.length);
-    expect(after[0]).toMatchObject({ category: "event_persist_recovered", data: { lost: lost.length } });
-    checkOutbound(client.frames);
-    await expectHistory(kind, session_id, [...before, ...during, ...after]);
-  });
+        disk.free();
+        const after = await playTurn(client, session_id);
+        expect(stored(after)).toHaveLength(after.length);
+        expect(after[0]).toMatchObject({ category: "event_persist_recovered", data: { lost: lost.length } });
+        checkOutbound(client.frames);
+        await expectHistory(kind, session_id, [...before, ...during, ...after]);
+      },
+    );
 
-  test("jsonl: a log directory that is read-only is told and survived", async () => {
-    disk = new SmallDisk();
-    daemon = await start("jsonl");
-    disk.setReadOnly(true);
-    const client = await daemon.connect();
-    const session_id = randomUUID();
-    await client.open(session_id, { include_partial_messages: true });
-    const during = await playTurn(client, session_id);
-    expect(stored(during)).toEqual([]);
-    expect(daemon.log()).toContain("store.append_failed");
+    test("jsonl: a log directory that is read-only is told and survived", async () => {
+      disk = new SmallDisk();
+      daemon = await start("jsonl");
+      disk.setReadOnly(true);
+      const client = await daemon.connect();
+      const session_id = randomUUID();
+      await client.open(session_id, { include_partial_messages: true });
+      const during = await playTurn(client, session_id);
+      expect(stored(during)).toEqual([]);
+      expect(daemon.log()).toContain("store.append_failed");
 
-    disk.setReadOnly(false);
-    const after = await playTurn(client, session_id);
-    expect(after[0]).toMatchObject({ seq: 1, category: "event_persist_recovered" });
-    checkOutbound(client.frames);
-    await expectHistory("jsonl", session_id, after);
-  });
-});
+      disk.setReadOnly(false);
+      const after = await playTurn(client, session_id);
+      expect(after[0]).toMatchObject({ seq: 1, category: "event_persist_recovered" });
+      checkOutbound(client.frames);
+      await expectHistory("jsonl", session_id, after);
+    });
+  },
+);
 
 function start(kind: Kind, home?: string): Promise<TestDaemon> {
   const name = kind === "jsonl" ? "BLEMEESD_EVENT_LOG_DIR" : "BLEMEESD_STATE_DIR";
@@ -82,11 +88,7 @@ function stored(frames: readonly Frame[]): Frame[] {
 }
 
 /** Another client, also behind a restart, reads exactly what was stored: seq 1, 2, 3 … */
-async function expectHistory(
-  kind: Kind,
-  session_id: string,
-  shown: readonly Frame[],
-): Promise<void> {
+async function expectHistory(kind: Kind, session_id: string, shown: readonly Frame[]): Promise<void> {
   const wanted = stored(shown);
   expect(wanted.map((frame) => frame["seq"])).toEqual(wanted.map((_, at) => at + 1));
   await daemon.kill("SIGKILL");

@@ -41,7 +41,10 @@ export class Ear {
   until(isDone: () => boolean): Promise<void> {
     if (isDone()) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`waited ${PATIENCE_MS} ms; ${this.troubles}`)), PATIENCE_MS);
+      const timer = setTimeout(
+        () => reject(new Error(`waited ${PATIENCE_MS} ms; ${this.troubles}`)),
+        PATIENCE_MS,
+      );
       const done = () => {
         clearTimeout(timer);
         resolve();
@@ -70,7 +73,8 @@ export class Ear {
     const session_id = match[1] ?? "";
     const seq = Number(match[2]);
     const before = this.lastSeq.get(session_id);
-    if (before !== undefined && seq !== before + 1) this.faults.push(`${session_id}: ${seq} behind ${before}`);
+    if (before !== undefined && seq !== before + 1)
+      this.faults.push(`${session_id}: ${seq} behind ${before}`);
     this.lastSeq.set(session_id, seq);
     this.frames += 1;
   }

@@ -54,7 +54,8 @@ async function killMany(kind: StoreKind, seed: number, kills: number): Promise<S
     total.lost += report.lost;
     total.frames += report.frames;
     total.orphans += report.orphans;
-    for (const list of ["faults", "readyMs", "sweptMs"] as const) total[list].push(...(report[list] as never[]));
+    for (const list of ["faults", "readyMs", "sweptMs"] as const)
+      total[list].push(...(report[list] as never[]));
   }
   return total;
 }

@@ -57,7 +57,13 @@ export class Site {
   /** The last life only looks, then ends in the orderly way. */
   async close(): Promise<void> {
     const daemon = await this.#start();
-    const life = new Life({ daemon, players: this.#players, seen: this.#seen, opened: this.#opened, isQuiet: true });
+    const life = new Life({
+      daemon,
+      players: this.#players,
+      seen: this.#seen,
+      opened: this.#opened,
+      isQuiet: true,
+    });
     await life.begin();
     await replayed(life);
     this.#take(life);

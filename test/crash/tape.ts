@@ -44,7 +44,8 @@ export class Tape {
     }
     const seq = Number(match[2]);
     const before = last.get(session_id);
-    if (before !== undefined && seq !== before + 1) this.faults.push(`${session_id}: ${seq} behind ${before}`);
+    if (before !== undefined && seq !== before + 1)
+      this.faults.push(`${session_id}: ${seq} behind ${before}`);
     last.set(session_id, seq);
     const lines = this.sessions.get(session_id) ?? new Map<number, string>();
     this.sessions.set(session_id, lines);

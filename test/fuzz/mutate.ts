@@ -174,7 +174,7 @@ const TEXT_BREAKS: TextBreak[] = [
     return text.replace(/"([a-z])/g, (match, letter) => (random(4) === 0 ? `"${escape}${letter}` : match));
   },
   (text, random) => insertAt(text, random(text.length + 1), pick(ODD_STRINGS, random)),
-  (text, random) => insertAt(text, random(text.length + 1), pick([..."{}[]\",:\\ \t\r\n0e-"], random)),
+  (text, random) => insertAt(text, random(text.length + 1), pick([...'{}[]",:\\ \t\r\n0e-'], random)),
   (text) => `[${text}]`,
   (text) => text + text,
   (text) => `\ufeff${text}`,

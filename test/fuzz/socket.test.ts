@@ -43,36 +43,40 @@ afterAll(async () => {
   await daemon.close();
 });
 
-test.each(PROTOCOLS)("%s: every line gets exactly one reply, or a reason and a close", LONG, async (protocol) => {
-  const startedMs = performance.now();
-  let closes = 0;
-  let line = await openLine(protocol);
-  for (let seed = 1; seed <= INPUTS; ) {
-    const batch: Buffer[] = [];
-    let isTooLong = false;
-    for (; batch.length < BATCH && seed <= INPUTS && !isTooLong; seed += 1) {
-      const bytes = input(protocol, seed);
-      isTooLong = bytes.length > MAX_LINE; // closes the connection, so nothing may stand behind it
-      batch.push(bytes);
+test.each(PROTOCOLS)(
+  "%s: every line gets exactly one reply, or a reason and a close",
+  LONG,
+  async (protocol) => {
+    const startedMs = performance.now();
+    let closes = 0;
+    let line = await openLine(protocol);
+    for (let seed = 1; seed <= INPUTS; ) {
+      const batch: Buffer[] = [];
+      let isTooLong = false;
+      for (; batch.length < BATCH && seed <= INPUTS && !isTooLong; seed += 1) {
+        const bytes = input(protocol, seed);
+        isTooLong = bytes.length > MAX_LINE; // closes the connection, so nothing may stand behind it
+        batch.push(bytes);
+      }
+      const bytes = Buffer.concat(batch);
+      if (!isTooLong) {
+        await line.exchange(bytes, seed);
+        continue;
+      }
+      line.client.sendRaw(bytes);
+      await line.client.closed;
+      expect(line.client.frames.at(-1)).toMatchObject({ type: "blemeesd.error", code: "oversize_message" });
+      closes += 1;
+      line = await openLine(protocol);
     }
-    const bytes = Buffer.concat(batch);
-    if (!isTooLong) {
-      await line.exchange(bytes, seed);
-      continue;
-    }
-    line.client.sendRaw(bytes);
-    await line.client.closed;
-    expect(line.client.frames.at(-1)).toMatchObject({ type: "blemeesd.error", code: "oversize_message" });
-    closes += 1;
-    line = await openLine(protocol);
-  }
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  console.log(
-    `socket fuzz, ${protocol}: ${INPUTS} lines in ${seconds} s, ${closes} closes; ` +
-      `meanwhile ${pinger.count} pings, the slowest ${Math.round(pinger.slowestMs)} ms`,
-  );
-  expect(closes).toBeGreaterThan(0);
-});
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    console.log(
+      `socket fuzz, ${protocol}: ${INPUTS} lines in ${seconds} s, ${closes} closes; ` +
+        `meanwhile ${pinger.count} pings, the slowest ${Math.round(pinger.slowestMs)} ms`,
+    );
+    expect(closes).toBeGreaterThan(0);
+  },
+);
 
 test("a broken first frame gets one error and a close, a whole one gets its hello_ack", LONG, async () => {
   const answers = new Set<unknown>();

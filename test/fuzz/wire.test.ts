@@ -20,16 +20,26 @@ const wire: Target = {
     backend === "claude" ? { ...checkClaudeOptions(block) } : demo.checkOptions(block),
 };
 
-test("every broken frame is accepted or refused with a known code, once, and nothing else happens", LONG, () => {
-  const startedMs = performance.now();
-  const tally = runCampaign(wire, INPUTS);
-  const seconds = (performance.now() - startedMs) / 1000;
-  console.log(`fuzz: ${tally.inputs} inputs in ${seconds.toFixed(1)} s, ${JSON.stringify(tally)}`);
-  // The control of the mutations: they reach every layer, and some frames are still whole.
-  expect(tally.accepted).toBeGreaterThan(INPUTS / 100);
-  const codes = ["invalid_message", "unknown_message", "unsafe_flag", "unknown_backend", "oversize_message"];
-  expect(Object.keys(tally.refused)).toEqual(expect.arrayContaining([...codes, "not_utf8"]));
-});
+test(
+  "every broken frame is accepted or refused with a known code, once, and nothing else happens",
+  LONG,
+  () => {
+    const startedMs = performance.now();
+    const tally = runCampaign(wire, INPUTS);
+    const seconds = (performance.now() - startedMs) / 1000;
+    console.log(`fuzz: ${tally.inputs} inputs in ${seconds.toFixed(1)} s, ${JSON.stringify(tally)}`);
+    // The control of the mutations: they reach every layer, and some frames are still whole.
+    expect(tally.accepted).toBeGreaterThan(INPUTS / 100);
+    const codes = [
+      "invalid_message",
+      "unknown_message",
+      "unsafe_flag",
+      "unknown_backend",
+      "oversize_message",
+    ];
+    expect(Object.keys(tally.refused)).toEqual(expect.arrayContaining([...codes, "not_utf8"]));
+  },
+);
 
 /** Bugs as they are written every day. The campaign must find each of them. */
 const BUGS: Record<string, Partial<Target>> = {
@@ -69,7 +79,8 @@ test.each(Object.keys(BUGS))("the campaign finds %s", (name) => {
 function mergeInto(into: JsonObject, from: unknown): void {
   for (const [key, value] of Object.entries(from ?? {})) {
     const there = into[key];
-    if (typeof value === "object" && typeof there === "object" && there !== null) mergeInto(there as JsonObject, value);
+    if (typeof value === "object" && typeof there === "object" && there !== null)
+      mergeInto(there as JsonObject, value);
     else into[key] = value;
   }
 }

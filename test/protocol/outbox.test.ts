@@ -1,6 +1,7 @@
 // What waits for one socket: bounded by its users, never awaited.
-import { Duplex } from "node:stream";
+
 import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
 import { Outbox } from "../../src/base/outbox.ts";
 

@@ -16,7 +16,10 @@ function explain(value: unknown, base?: string): string {
 test.each([
   [{ name: "a", modle: 1 }, "/modle: unexpected property"],
   [{}, "/name: required, expected string"],
-  [{ name: "a", inner: { list: ["x", 1] } }, "/inner/list/1: Invalid input: expected string, received number"],
+  [
+    { name: "a", inner: { list: ["x", 1] } },
+    "/inner/list/1: Invalid input: expected string, received number",
+  ],
   [{ name: "a", inner: { list: [], extra: 1 } }, "/inner/extra: unexpected property"],
 ])("%j is explained as %s", (value, text) => {
   expect(explain(value)).toBe(text);

@@ -25,7 +25,9 @@ test("a run is idle, its turn works, thinks, works again and ends idle", () => {
 });
 
 test("a request waits for a permission or for input, and its answer lets the turn go on", () => {
-  expect(walk({ kind: "turn_started" }, { kind: "request_pending", wants: "permission" })).toBe("waiting_permission");
+  expect(walk({ kind: "turn_started" }, { kind: "request_pending", wants: "permission" })).toBe(
+    "waiting_permission",
+  );
   expect(walk({ kind: "turn_started" }, { kind: "request_pending", wants: "input" })).toBe("waiting_input");
   const pending: ActivityInput = { kind: "request_pending", wants: "input" };
   expect(walk({ kind: "turn_started" }, pending, { kind: "request_settled" })).toBe("working");
@@ -43,7 +45,15 @@ test("starting a run that is already known does not hide its turn", () => {
 
 test("any order of inputs ends in a known state, and a result always ends in idle", () => {
   const pending: ActivityInput = { kind: "request_pending", wants: "permission" };
-  const inputs = [{ kind: "turn_started" }, { kind: "run_started" }, { kind: "run_ended" }, pending, TEXT, THINKING, TOOL];
+  const inputs = [
+    { kind: "turn_started" },
+    { kind: "run_started" },
+    { kind: "run_ended" },
+    pending,
+    TEXT,
+    THINKING,
+    TOOL,
+  ];
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...(inputs as ActivityInput[]))), (order) => {
       expect(ACTIVITY_STATES).toContain(walk(...order));

@@ -50,7 +50,12 @@ export class FakeStore implements Store {
       if (batch.session_id !== session_id || batch.last_seq <= after_seq) continue;
       const lines = Buffer.from(batch.bytes).toString().split("\n").slice(0, -1);
       const skip = Math.max(0, after_seq + 1 - batch.first_seq);
-      const bytes = Buffer.from(lines.slice(skip).map((line) => `${line}\n`).join(""));
+      const bytes = Buffer.from(
+        lines
+          .slice(skip)
+          .map((line) => `${line}\n`)
+          .join(""),
+      );
       return { session_id, first_seq: batch.first_seq + skip, last_seq: batch.last_seq, bytes };
     }
     return undefined;

@@ -12,7 +12,8 @@ function bench(options: { ringSize?: number; store?: Store; last_seq?: number } 
   const stream = new Stream({ row: rowOf("s", { last_seq }), ringSize, store, pressure: () => undefined });
   const publisher = createPublisher(store, silentLog);
   const publish = async (count: number) => {
-    for (let n = 0; n < count; n += 1) publisher.publish(stream, { type: "agent.delta", backend: "fake", kind: "text" });
+    for (let n = 0; n < count; n += 1)
+      publisher.publish(stream, { type: "agent.delta", backend: "fake", kind: "text" });
     await stream.settled();
   };
   const attach = (after_seq: number, role: "owner" | "watcher" = "watcher") => {
@@ -22,7 +23,8 @@ function bench(options: { ringSize?: number; store?: Store; last_seq?: number } 
   return { stream, store, publish, attach };
 }
 
-const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+const upTo = (last: number, first = 1) =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe("replay", () => {
   test("frames behind the last seen one come, then the live ones", async () => {

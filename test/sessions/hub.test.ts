@@ -1,8 +1,8 @@
 // The table of sessions under races: who owns what when several things happen at once.
 import { describe, expect, test } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
-import { drain } from "../../src/sessions/index.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { drain } from "../../src/sessions/index.ts";
 import { Ear, gate, settle, stage, user } from "./fakes.ts";
 
 const ann = { id: "ann", peer_pid: 11 };
@@ -108,7 +108,9 @@ describe("a client that goes away while its open is under way", () => {
     const { hub, open } = stage();
     await open(ann);
     const client = { id: "cut", isGone: true };
-    await expect(hub.watch(client, new Ear(), "s", undefined)).rejects.toMatchObject({ code: "session_unknown" });
+    await expect(hub.watch(client, new Ear(), "s", undefined)).rejects.toMatchObject({
+      code: "session_unknown",
+    });
     expect(hub.sessions[0]?.stream.feeds.size).toBe(1);
   });
 

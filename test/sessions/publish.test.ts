@@ -62,7 +62,9 @@ describe("a log that works", () => {
     await settle();
     open();
     await Promise.all([stream.settled(), other.settled()]);
-    const sizes = store.orders.map((order) => order.batches.map((batch) => [batch.first_seq, batch.last_seq]));
+    const sizes = store.orders.map((order) =>
+      order.batches.map((batch) => [batch.first_seq, batch.last_seq]),
+    );
     expect(sizes).toEqual([
       [
         [1, 1],

@@ -1,7 +1,13 @@
 // The stamps of a turn.
 import { describe, expect, test } from "vitest";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
-import { createTurn, noteFirstToken, stampResult, startedNotice, syntheticResult } from "../../src/sessions/turn.ts";
+import {
+  createTurn,
+  noteFirstToken,
+  stampResult,
+  startedNotice,
+  syntheticResult,
+} from "../../src/sessions/turn.ts";
 
 const backend = "claude";
 const success: ResultEvent = { type: "agent.result", backend, subtype: "success", num_turns: 1 };

@@ -48,7 +48,9 @@ test("keys of a vendor are shown for the last turn and not added up", () => {
 
 test("reasoning tokens are added up once there are some", () => {
   const fields = addUsage(noUsage(), result({ usage: { reasoning_output_tokens: 4 } }), 1);
-  expect(addUsage(fields, result({ usage: { reasoning_output_tokens: 6 } }), 2).cumulative_usage).toMatchObject({
+  expect(
+    addUsage(fields, result({ usage: { reasoning_output_tokens: 6 } }), 2).cumulative_usage,
+  ).toMatchObject({
     reasoning_output_tokens: 10,
   });
 });

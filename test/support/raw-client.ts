@@ -90,7 +90,11 @@ export class RawClient {
   }
 
   /** Opens a session and gives back the `opened` (or error) frame. */
-  open(session_id: string, options: Record<string, unknown> = {}, more: Record<string, unknown> = {}): Promise<Frame> {
+  open(
+    session_id: string,
+    options: Record<string, unknown> = {},
+    more: Record<string, unknown> = {},
+  ): Promise<Frame> {
     const frame = { type: "blemeesd.open", session_id, backend: "claude", options: { claude: options } };
     return this.request({ ...frame, ...more });
   }

@@ -1,7 +1,6 @@
-// claude's stdout → frames. A line that cannot be read is logged, without its content, and skipped: the
+// claude's stdout → frames. A line that cannot be read is reported, without its content, and skipped: the
 // session lives on.
 import { isObject, type JsonObject } from "../../base/json.ts";
-import type { Log } from "../../base/log.ts";
 import { LineSplitter } from "../../base/ndjson.ts";
 
 /** JSON.stringify gives up at a few thousand levels, and every event is written as JSON later. */
@@ -9,18 +8,22 @@ const MAX_LEVELS = 500;
 /** Shorter lines cannot be nested that deep. */
 const CHECK_CHARS = 2 * MAX_LEVELS;
 
+export interface FrameHandlers {
+  frame(frame: JsonObject): void;
+  skipped(size: number, reason: string): void;
+}
+
 export class FrameReader {
   readonly #splitter: LineSplitter;
-  readonly #log: Log;
-  readonly #frame: (frame: JsonObject) => void;
+  readonly #handlers: FrameHandlers;
 
-  constructor(maxLineBytes: number, log: Log, frame: (frame: JsonObject) => void) {
-    this.#log = log;
-    this.#frame = frame;
+  constructor(maxLineBytes: number, handlers: FrameHandlers) {
+    this.#handlers = handlers;
     this.#splitter = new LineSplitter(maxLineBytes, {
       line: (text) => this.#line(text),
-      badLine: (bytes) => this.#skip("backend.non_json_stdout", bytes.length, "not UTF-8"),
-      oversize: (bytes) => this.#skip("backend.stdout_overrun", bytes, `over ${maxLineBytes} bytes`),
+      badLine: (bytes) => handlers.skipped(bytes.length, "it is not UTF-8"),
+      oversize: (bytes) =>
+        handlers.skipped(bytes, `it is longer than ${maxLineBytes} bytes (max_line_bytes)`),
     });
   }
 
@@ -40,17 +43,13 @@ export class FrameReader {
     try {
       value = JSON.parse(text);
     } catch {
-      this.#skip("backend.non_json_stdout", text.length, "not JSON");
+      this.#handlers.skipped(text.length, "it is not JSON");
       return;
     }
-    if (!isObject(value)) this.#skip("backend.non_json_stdout", text.length, "not an object");
+    if (!isObject(value)) this.#handlers.skipped(text.length, "it is not an object");
     else if (text.length > CHECK_CHARS && isTooDeep(value)) {
-      this.#skip("backend.stdout_overrun", text.length, "nested too deep");
-    } else this.#frame(value);
-  }
-
-  #skip(event: string, size: number, reason: string): void {
-    this.#log.warn(event, { backend: "claude", size, reason });
+      this.#handlers.skipped(text.length, "it is nested too deep");
+    } else this.#handlers.frame(value);
   }
 }
 

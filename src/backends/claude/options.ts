@@ -48,7 +48,6 @@ export const ClaudeOptions = z.strictObject({
   user_echo: flag,
   include_raw_events: flag,
   /** Ask before tools run: the requests come to the clients of the session (DESIGN R6). */
-  approvals: flag,
   /** For the blemees/1 dialect: every native event reaches the log, once, as `raw`. */
   native_events: flag,
 });
@@ -124,14 +123,13 @@ export function checkClaudeOptions(block: Record<string, unknown>): ClaudeOption
   const options = withoutNulls(checked.data);
   if (options.cwd !== undefined) withoutNul(options.cwd, `${AT}/cwd`);
   // Built here only to refuse at open what would be refused at start.
-  claudeArgv({ resume: false, id: "0", speaksControl: true }, options);
+  claudeArgv({ resume: false, id: "0" }, options);
   return options;
 }
 
 export interface Launch {
   resume: boolean;
   id: string;
-  speaksControl: boolean;
 }
 
 /** Everything behind the name of the program. */
@@ -146,7 +144,6 @@ export function claudeArgv(launch: Launch, options: ClaudeOptions): string[] {
     "--output-format",
     "stream-json",
     ...optionsToArgv(CLAUDE_ARGS, options, AT),
-    ...(options.approvals === true && launch.speaksControl ? ["--permission-prompt-tool", "stdio"] : []),
   ];
 }
 

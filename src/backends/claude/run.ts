@@ -54,7 +54,10 @@ export class ClaudeRun implements Run, ChildHandlers {
 
   constructor(parts: RunParts) {
     this.#parts = parts;
-    this.#reader = new FrameReader(parts.maxLineBytes, parts.log, (frame) => this.#frame(frame));
+    this.#reader = new FrameReader(parts.maxLineBytes, {
+      frame: (frame) => this.#frame(frame),
+      skipped: (size, reason) => this.#skipped(size, reason),
+    });
     this.#ended = new Promise((resolve) => {
       this.#tellEnded = resolve;
     });
@@ -180,6 +183,19 @@ export class ClaudeRun implements Run, ChildHandlers {
     this.#end({});
   }
 
+  /** What cannot be read is not shown, but nobody loses it without being told. */
+  #skipped(size: number, reason: string): void {
+    this.#parts.log.warn("backend.unreadable_stdout", { backend: "claude", size, reason });
+    const text = `a line of ${size} bytes from claude was skipped: ${reason}`;
+    const notice = {
+      type: "agent.notice",
+      backend: "claude",
+      level: "warn",
+      category: "unreadable_output",
+    } as const;
+    this.#tell(() => this.#parts.sink.event({ ...notice, text }));
+  }
+
   #frame(frame: JsonObject): void {
     if (frame["type"] === "control_response") this.#control.settle(frame);
     else if (frame["type"] === "control_request") void this.#answer(frame);
@@ -220,12 +236,11 @@ export class ClaudeRun implements Run, ChildHandlers {
   #end(exit: ChildExit): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const { state, sink, log } = this.#parts;
+    const { state, sink } = this.#parts;
     this.#reader.end();
     for (const report of flushHeld(state)) if (report.kind === "event") this.#report(report);
     this.#control.close();
     const expected = this.#isStopping;
-    log.info("backend.exit", { backend: "claude", pid: this.pid, expected, ...exit });
     if (!expected && diedOfAuth(this.#stderr.lines)) {
       for (const report of authFailed(state)) this.#report(report);
     }

@@ -6,10 +6,11 @@ import type { BackendSink, Run, StartOrder } from "../types.ts";
 import { type Detected, findProgram } from "./detect.ts";
 import { claudeEnvironment } from "./environment.ts";
 import { type ClaudeOptions, claudeArgv, type Launch } from "./options.ts";
-import { type Environment, transcriptPath } from "./paths.ts";
-import { denyRequests } from "./requests.ts";
+import { type Environment, projectsDir } from "./paths.ts";
+import { refuseRequests } from "./requests.ts";
 import { ClaudeRun } from "./run.ts";
 import { newState } from "./state.ts";
+import { transcriptPath } from "./transcript-path.ts";
 
 export interface Program {
   bin: string;
@@ -26,17 +27,16 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
   const env = claudeEnvironment(program.env, order.env, speaksControl);
   const launch = await launchOf(order, { options, env, speaksControl });
   const run = new ClaudeRun({
-    state: newState({ ...order, options, env }),
+    state: newState({ ...order, options, projects: projectsDir(env) }),
     sink,
     log: order.log,
     maxLineBytes: program.maxLineBytes,
     speaksControl,
-    onRequest: denyRequests,
+    onRequest: refuseRequests,
   });
   const args = claudeArgv(launch, options);
   const place = options.cwd === undefined ? {} : { cwd: options.cwd };
   run.attach(await startChild({ command, args, env, ...place }, run));
-  order.log.info("backend.spawn", { backend: "claude", pid: run.pid, resume: launch.resume });
   await run.warm();
   return run;
 }
@@ -48,10 +48,9 @@ interface Context {
 }
 
 async function launchOf(order: StartOrder, context: Context): Promise<Launch> {
-  const { speaksControl } = context;
-  if (!order.resume) return { resume: false, id: order.session_id, speaksControl };
+  if (!order.resume) return { resume: false, id: order.session_id };
   const id = order.native_session_id ?? order.session_id;
-  return { resume: !(speaksControl && (await hasNothingToResume(order, id, context))), id, speaksControl };
+  return { resume: !(context.speaksControl && (await hasNothingToResume(order, id, context))), id };
 }
 
 /** Claude refuses to resume what it never wrote down (it was killed too early, or writes nothing at all). */
@@ -60,7 +59,7 @@ async function hasNothingToResume(order: StartOrder, id: string, context: Contex
   if (context.options.session_persistence === false) return true;
   const cwd = context.options.cwd ?? process.cwd();
   const real = await realpath(cwd).catch(() => cwd);
-  return access(transcriptPath(context.env, real, id)).then(
+  return access(transcriptPath(projectsDir(context.env), real, id)).then(
     () => false,
     () => true,
   );

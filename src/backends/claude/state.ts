@@ -3,7 +3,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { ClaudeOptions } from "./options.ts";
-import type { Environment } from "./paths.ts";
 
 /** In the order in which the sink has to hear them. */
 export type Report =
@@ -16,7 +15,8 @@ export interface ClaudeState {
   readonly session_id: string;
   readonly options: ClaudeOptions;
   /** Only for the place of the transcript (CLAUDE_CONFIG_DIR, HOME). */
-  readonly env: Environment;
+  /** Where Claude Code keeps its conversations. */
+  readonly projects: string;
   /** Claude's own session id; another one after /clear. */
   nativeId: string;
   /** The last `agent.system_init`, as text: claude prints init every turn, we pass on only what is new. */
@@ -43,12 +43,12 @@ export function newState(order: {
   session_id: string;
   native_session_id?: string;
   options: ClaudeOptions;
-  env: Environment;
+  projects: string;
 }): ClaudeState {
   return {
     session_id: order.session_id,
     options: order.options,
-    env: order.env,
+    projects: order.projects,
     nativeId: order.native_session_id ?? order.session_id,
     lastInit: undefined,
     toolUses: new Set(),

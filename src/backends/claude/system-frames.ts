@@ -1,8 +1,8 @@
 // `system/*` and `rate_limit_event` frames → agent.system_init and notices.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import { transcriptPath } from "./paths.ts";
 import { type ClaudeState, optional, type Report, stringOf } from "./state.ts";
+import { transcriptPath } from "./transcript-path.ts";
 
 const AUTH_ADVICE = "Run `claude auth` to re-authenticate.";
 
@@ -75,7 +75,7 @@ function toSystemInit(state: ClaudeState, frame: JsonObject): AgentEvent {
     ...optional("reasoning_effort", state.options.effort),
     ...optional(
       "rollout_path",
-      cwd === undefined ? undefined : transcriptPath(state.env, cwd, state.nativeId),
+      cwd === undefined ? undefined : transcriptPath(state.projects, cwd, state.nativeId),
     ),
   };
   return {

@@ -4,7 +4,8 @@ import { open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { SessionId, type SessionSummary } from "../../protocol/session.ts";
-import { type Environment, projectsDir, slugOf } from "./paths.ts";
+import { type Environment, projectsDir } from "./paths.ts";
+import { slugOf } from "./transcript-path.ts";
 
 /** The first user line is near the top, but the model stands behind two big attachments. */
 const HEAD_BYTES = 256 * 1024;

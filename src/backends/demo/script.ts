@@ -17,7 +17,10 @@ interface Scene {
 }
 
 /** Streams a text word by word, then as a whole message. */
-type Say = (text: string, options?: { paceMs?: number; kind?: "text" | "thinking" }) => AsyncIterable<AgentEvent>;
+type Say = (
+  text: string,
+  options?: { paceMs?: number; kind?: "text" | "thinking" },
+) => AsyncIterable<AgentEvent>;
 
 const SCENES: Scene[] = [
   {

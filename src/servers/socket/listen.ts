@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { CodedError, errnoOf } from "../../base/coded-error.ts";
+import type { Log } from "../../base/log.ts";
 import { checkSocketPath, prepareSocketDirectory } from "../../base/socket-path.ts";
 import type { Listening, ServerContext } from "../types.ts";
 import { blemees1 } from "./blemees1.ts";
@@ -49,7 +50,7 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
     connections.add(connection);
   });
 
-  const inode = await bind(server, options.path);
+  const inode = await bind(server, options.path, log);
   // Loading the native helper takes some milliseconds: not before bind, not in the first client's way either.
   setImmediate(() => {
     peerOf ??= loadPeerLookup();
@@ -72,7 +73,7 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
   };
 }
 
-function dropStalled(connections: Iterable<Connection>, afterMs: number, log: ServerContext["log"]): void {
+function dropStalled(connections: Iterable<Connection>, afterMs: number, log: Log): void {
   const nowMs = Date.now();
   for (const connection of connections) {
     if (connection.stalledMs(nowMs) < afterMs) continue;
@@ -81,10 +82,10 @@ function dropStalled(connections: Iterable<Connection>, afterMs: number, log: Se
   }
 }
 
-async function bind(server: Server, path: string): Promise<number | undefined> {
+async function bind(server: Server, path: string, log: Log): Promise<number | undefined> {
   checkSocketPath(path);
   prepareSocketDirectory(path);
-  await removeStale(path);
+  await removeStale(path, log);
   const umask = process.umask(0o177); // never open to others, not even for a moment
   try {
     await new Promise<void>((resolve, reject) => {
@@ -102,7 +103,7 @@ async function bind(server: Server, path: string): Promise<number | undefined> {
 }
 
 /** Spec §7, §9.6: never touch what is not ours, not a socket, or alive. */
-async function removeStale(path: string): Promise<void> {
+async function removeStale(path: string, log: Log): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   const uid = process.getuid?.();
@@ -115,6 +116,7 @@ async function removeStale(path: string): Promise<void> {
     throw new CodedError("internal", `another blemeesd is running on ${path}; stop it or pass --socket`);
   }
   removeSocket(path);
+  log.info("daemon.removed_stale_socket", { socket_path: path });
 }
 
 function isAlive(path: string): Promise<boolean> {

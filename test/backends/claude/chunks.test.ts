@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FrameReader } from "../../../src/backends/claude/frames.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
-import { silentLog } from "../../../src/base/log.ts";
 import { readTraces } from "./traces.ts";
 
 const frames = readTraces()
@@ -14,7 +13,12 @@ const bytes = Buffer.from(
 
 function read(chunks: Buffer[]): JsonObject[] {
   const out: JsonObject[] = [];
-  const reader = new FrameReader(1024 * 1024, silentLog, (frame) => out.push(frame));
+  const reader = new FrameReader(1024 * 1024, {
+    frame: (frame) => out.push(frame),
+    skipped: (_, reason) => {
+      throw new Error(reason);
+    },
+  });
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
   return out;

@@ -34,7 +34,6 @@ const ALL = {
   include_partial_messages: true,
   user_echo: true,
   include_raw_events: true,
-  approvals: true,
   native_events: false,
 };
 const check = (block: Record<string, unknown>) => checkClaudeOptions(block);
@@ -43,7 +42,7 @@ const coded = (code: string, text: string) =>
 
 describe("the command line", () => {
   test("every option, in the order of the reference", () => {
-    const argv = claudeArgv({ resume: false, id: "ID", speaksControl: true }, check(ALL));
+    const argv = claudeArgv({ resume: false, id: "ID" }, check(ALL));
     expect(argv).toEqual(
       [
         [
@@ -75,8 +74,8 @@ describe("the command line", () => {
     expect(CLAUDE_ARGS.filter((row) => !(row.option in ALL))).toEqual([]);
   });
 
-  test("a resumed session differs only in how it names the id; a plain stub is not asked to ask", () => {
-    expect(claudeArgv({ resume: true, id: "ID", speaksControl: false }, check({ approvals: true }))).toEqual(
+  test("a resumed session differs only in how it names the id", () => {
+    expect(claudeArgv({ resume: true, id: "ID" }, check({}))).toEqual(
       "-p --verbose --resume ID --input-format stream-json --output-format stream-json".split(" "),
     );
   });
@@ -127,7 +126,7 @@ describe("checkClaudeOptions", () => {
   });
 
   test("no text that a client can send becomes a flag of its own", () => {
-    const known = new Set(claudeArgv({ resume: false, id: "0", speaksControl: true }, check(ALL)));
+    const known = new Set(claudeArgv({ resume: false, id: "0" }, check(ALL)));
     const smuggle = fc.string().map((text) => `-${text}`);
     const anything = fc.oneof(smuggle, fc.string());
     const block = fc.record({
@@ -140,7 +139,7 @@ describe("checkClaudeOptions", () => {
       fc.property(block, (options) => {
         let argv: string[] = [];
         try {
-          argv = claudeArgv({ resume: false, id: "0", speaksControl: true }, check(options));
+          argv = claudeArgv({ resume: false, id: "0" }, check(options));
         } catch {
           return;
         }

@@ -221,14 +221,6 @@ describe("interrupt", () => {
 });
 
 describe("requests of claude", () => {
-  test("a permission is denied with a reason and the turn goes on", async () => {
-    const { run, sink } = await startFake({ approvals: true });
-    await run.send(user("#ask"));
-    await sink.untilResults(1);
-    expect(sink.texts.at(-1)).toContain("approvals are not available yet");
-    await run.stop("finish");
-  });
-
   test("an unknown request gets an error answer, so that claude does not wait for ever", async () => {
     const { run, sink } = await startFake();
     await run.send(user("#control frobnicate"));

@@ -38,8 +38,8 @@ export function readLines(path: string): JsonObject[] {
 export function stateFor(trace: Trace, options: ClaudeOptions = {}): ClaudeState {
   const at = Math.max(trace.args.indexOf("--session-id"), trace.args.indexOf("--resume"));
   const echo = trace.args.includes("--replay-user-messages") ? { user_echo: true } : {};
-  const env = { HOME: "/home/user" };
-  return newState({ session_id: trace.args[at + 1] ?? "none", options: { ...echo, ...options }, env });
+  const projects = "/home/user/.claude/projects";
+  return newState({ session_id: trace.args[at + 1] ?? "none", options: { ...echo, ...options }, projects });
 }
 
 export function replay(trace: Trace, state: ClaudeState): Report[] {

@@ -21,7 +21,7 @@ const TOOL_RESULT = {
 
 /** Frames, and "send" where a user message is written. */
 function play(steps: Array<JsonObject | "send">, options: ClaudeOptions = {}): string[] {
-  const state = newState({ session_id: "s", options, env: { HOME: "/h" } });
+  const state = newState({ session_id: "s", options, projects: "/h/.claude/projects" });
   return steps.flatMap((step) => {
     if (step !== "send") return translate(state, step).map(nameOf);
     noteSent(state);
@@ -34,7 +34,7 @@ function nameOf(report: Report): string {
 }
 
 function events(frame: JsonObject, options: ClaudeOptions = {}): AgentEvent[] {
-  const state = newState({ session_id: "s", options, env: { HOME: "/h" } });
+  const state = newState({ session_id: "s", options, projects: "/h/.claude/projects" });
   noteSent(state);
   return translate(state, frame).flatMap((report) => (report.kind === "event" ? [report.event] : []));
 }
@@ -181,7 +181,7 @@ describe("results", () => {
   });
 
   test("the cost of a turn is what the process spent since the last one", () => {
-    const state = newState({ session_id: "s", options: {}, env: {} });
+    const state = newState({ session_id: "s", options: {}, projects: "/p" });
     const costs = [0.00057125, 0.0011425, 0.0011425].map((total) => {
       const [report] = translate(state, { ...RESULT, total_cost_usd: total });
       return report?.kind === "event" && report.event.type === "agent.result"

@@ -31,5 +31,7 @@ test.each([
 test("the user's message is claude.user, with the message as in blemees/2", () => {
   const frame = { type: "claude.user", session_id: "s", message: { role: "user", content: "Hello" } };
   expect(INBOUND["claude.user"].parse(frame)).toEqual(frame);
-  expect(INBOUND["claude.user"].safeParse({ ...frame, message: { role: "system", content: "" } }).success).toBe(false);
+  expect(
+    INBOUND["claude.user"].safeParse({ ...frame, message: { role: "system", content: "" } }).success,
+  ).toBe(false);
 });

@@ -9,7 +9,14 @@ const image = { type: "image", source: { type: "base64", media_type: "image/png"
 const GOOD: { [T in InboundType]: object[] } = {
   "blemeesd.hello": [{ client: "your-tool/0.1", protocol: "blemees/2" }, { protocol: "blemees/2" }],
   "blemeesd.open": [
-    { id: "r", session_id: "s_abc", backend: "claude", resume: false, last_seen_seq: 0, options: { claude: {} } },
+    {
+      id: "r",
+      session_id: "s_abc",
+      backend: "claude",
+      resume: false,
+      last_seen_seq: 0,
+      options: { claude: {} },
+    },
     { session_id: "s", backend: "codex", options: {} },
     { session_id: "s", backend: "claude", options: { claude: { model: "sonnet" }, codex: { x: 1 } } },
   ],
@@ -44,7 +51,11 @@ const BAD: [type: InboundType, frame: object, field: string][] = [
   ["blemeesd.open", { session_id: "s", backend: "claude", options: {}, resume: 1 }, "resume"],
   ["blemeesd.open", { session_id: "s", backend: "claude", options: {}, last_seen_seq: -1 }, "last_seen_seq"],
   ["blemeesd.open", { session_id: "s", backend: "claude", options: {}, last_seen_seq: 1.5 }, "last_seen_seq"],
-  ["blemeesd.open", { session_id: "s", backend: "claude", options: {}, last_seen_seq: 2 ** 60 }, "last_seen_seq"],
+  [
+    "blemeesd.open",
+    { session_id: "s", backend: "claude", options: {}, last_seen_seq: 2 ** 60 },
+    "last_seen_seq",
+  ],
   ["blemeesd.open", { session_id: "s", backend: "claude", options: {}, id: 5 }, "id"],
   ["blemeesd.open", { session_id: "s", backend: "claude", options: {}, model: "x" }, "model"],
   ["agent.user", { session_id: "s", message: { role: "assistant", content: "x" } }, "message"],
@@ -81,7 +92,13 @@ describe("inbound", () => {
 
 /** The frames of the spec's examples, as the daemon sends them. */
 const SENT: Record<string, unknown>[] = [
-  { type: "blemeesd.hello_ack", daemon: "blemeesd/0.1", protocol: "blemees/2", pid: 1, backends: { claude: "2.1" } },
+  {
+    type: "blemeesd.hello_ack",
+    daemon: "blemeesd/0.1",
+    protocol: "blemees/2",
+    pid: 1,
+    backends: { claude: "2.1" },
+  },
   { type: "blemeesd.opened", id: "r", session_id: "s", backend: "claude", subprocess_pid: 5, last_seq: 0 },
   { type: "blemeesd.error", id: "r", session_id: "s", code: "spawn_failed", message: "..." },
   { type: "blemeesd.error", session_id: "s", seq: 4, backend: "claude", code: "auth_failed", message: "Run" },
@@ -117,7 +134,9 @@ describe("outbound", () => {
       ),
     );
     for (const schema of Object.values(AGENT_FRAMES)) {
-      expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(["session_id", "seq", "persisted", "backend"]));
+      expect(Object.keys(schema.shape)).toEqual(
+        expect.arrayContaining(["session_id", "seq", "persisted", "backend"]),
+      );
     }
   });
 });

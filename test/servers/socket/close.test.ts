@@ -3,7 +3,19 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../backends/processes.ts";
-import { ask, barrier, info, isOf, newId, openDemo, range, say, seqsOf, streamOf, useDaemon } from "./talk.ts";
+import {
+  ask,
+  barrier,
+  info,
+  isOf,
+  newId,
+  openDemo,
+  range,
+  say,
+  seqsOf,
+  streamOf,
+  useDaemon,
+} from "./talk.ts";
 
 const daemon = useDaemon();
 
@@ -20,7 +32,11 @@ describe("close", () => {
     const client = await daemon.connect();
     const session_id = newId();
     const opened = await client.open(session_id);
-    expect(await ask(client, "close", { session_id, id: "c" })).toEqual({ type: "blemeesd.closed", id: "c", session_id });
+    expect(await ask(client, "close", { session_id, id: "c" })).toEqual({
+      type: "blemeesd.closed",
+      id: "c",
+      session_id,
+    });
     expect(isRunning(Number(opened["subprocess_pid"]))).toBe(false);
     expect(await ask(client, "watch", { session_id })).toMatchObject({ code: "session_unknown" });
   });
@@ -75,10 +91,16 @@ describe("close", () => {
     await owner.next(isOf("agent.delta", session_id));
     await ask(owner, "close", { session_id });
     await watcher.next("blemeesd.session_closed");
-    expect(streamOf(watcher, session_id).at(-1)).toMatchObject({ type: "agent.result", subtype: "interrupted" });
+    expect(streamOf(watcher, session_id).at(-1)).toMatchObject({
+      type: "agent.result",
+      subtype: "interrupted",
+    });
     const last = seqsOf(watcher, session_id).at(-1) ?? 0;
     await owner.open(session_id, {}, { resume: true, last_seen_seq: last - 1 });
-    expect(await owner.next(isOf("agent.result", session_id))).toMatchObject({ seq: last, subtype: "interrupted" });
+    expect(await owner.next(isOf("agent.result", session_id))).toMatchObject({
+      seq: last,
+      subtype: "interrupted",
+    });
   });
 
   test("watchers are told session_closed before the closer gets closed, and the closer is not told", async () => {
@@ -105,7 +127,9 @@ describe("close", () => {
     const session_id = newId();
     await openDemo(owner, session_id);
     for (const id of [session_id, newId()]) {
-      expect(await ask(other, "close", { session_id: id, delete: true })).toMatchObject({ type: "blemeesd.closed" });
+      expect(await ask(other, "close", { session_id: id, delete: true })).toMatchObject({
+        type: "blemeesd.closed",
+      });
     }
     expect((await owner.turn(session_id, "still here"))["subtype"]).toBe("success");
   });

@@ -33,7 +33,12 @@ describe("hello", () => {
 
   test("frames that stand right behind it are answered behind the ack, in order, bad ones too", async () => {
     const client = await connect();
-    const lines = [JSON.stringify(HELLO), '{"type":"blemeesd.ping"}', "garbage", '{"type":"blemeesd.status"}'];
+    const lines = [
+      JSON.stringify(HELLO),
+      '{"type":"blemeesd.ping"}',
+      "garbage",
+      '{"type":"blemeesd.status"}',
+    ];
     client.sendRaw(`${lines.join("\n")}\n`);
     await client.next("blemeesd.status_reply");
     expect(client.frames.map((frame) => frame.type)).toEqual([
@@ -79,12 +84,15 @@ describe("a first frame that is no good closes the connection", () => {
     checkOutbound(client.frames);
   });
 
-  test.each(["garbage\n", "\n", "[]\n", "\u0000\n", "GET / HTTP/1.1\r\n\r\n"])("%j → invalid_message", async (text) => {
-    const client = await connect();
-    client.sendRaw(text);
-    await client.closed;
-    expect(client.frames).toMatchObject([{ type: "blemeesd.error", code: "invalid_message" }]);
-  });
+  test.each(["garbage\n", "\n", "[]\n", "\u0000\n", "GET / HTTP/1.1\r\n\r\n"])(
+    "%j → invalid_message",
+    async (text) => {
+      const client = await connect();
+      client.sendRaw(text);
+      await client.closed;
+      expect(client.frames).toMatchObject([{ type: "blemeesd.error", code: "invalid_message" }]);
+    },
+  );
 
   test("the mismatch names what the daemon speaks", async () => {
     const client = await connect();
@@ -108,7 +116,10 @@ test("a client that never says hello is told and dropped", async () => {
     siblings: () => 1,
     closed: () => undefined,
   };
-  const server = createServer({ allowHalfOpen: true }, (socket) => void new Connection({ ...options, socket }));
+  const server = createServer(
+    { allowHalfOpen: true },
+    (socket) => void new Connection({ ...options, socket }),
+  );
   await new Promise<void>((resolve) => void server.listen(path, resolve));
   const client = await RawClient.connect(path);
   await client.closed;

@@ -23,7 +23,10 @@ describe("an interrupt", () => {
     expect(result["subtype"]).toBe("interrupted");
     await barrier(client);
     const told = client.frames.filter((frame) => /interrupted|agent.result/.test(frame.type));
-    expect(told).toMatchObject([{ type: "blemeesd.interrupted", session_id, was_idle: false }, { seq: result["seq"] }]);
+    expect(told).toMatchObject([
+      { type: "blemeesd.interrupted", session_id, was_idle: false },
+      { seq: result["seq"] },
+    ]);
     expect(told[0]).not.toHaveProperty("seq");
     expect(client.frames.some(isOf("agent.delta", session_id))).toBe(true);
     expect(streamOf(client, session_id).at(-1)).toEqual(result);
@@ -51,21 +54,24 @@ describe("an interrupt", () => {
     expect(lastText(client, session_id)).toBe("after");
   });
 
-  test.each(["#deaf", "#ack-only"])("an agent that does not obey (%s) is replaced; the next turn works", async (directive) => {
-    const client = await daemon.connect();
-    const session_id = newId();
-    const opened = await client.open(session_id);
-    say(client, session_id, `#say begun ${directive}`);
-    await client.next(isOf("agent.message", session_id));
-    client.send(interrupt(session_id));
-    const result = await client.next(isOf("agent.result", session_id));
-    expect(result["subtype"]).toBe("interrupted");
-    expect((await client.turn(session_id, "#say back"))["subtype"]).toBe("success");
-    expect((await info(client, session_id))["subprocess_running"]).toBe(true);
-    const now = await client.open(session_id, {}, { resume: true, last_seen_seq: 10_000 });
-    expect(now["subprocess_pid"]).not.toBe(opened["subprocess_pid"]);
-    expect(client.frames.filter((frame) => frame["code"] === "backend_crashed")).toEqual([]);
-  });
+  test.each(["#deaf", "#ack-only"])(
+    "an agent that does not obey (%s) is replaced; the next turn works",
+    async (directive) => {
+      const client = await daemon.connect();
+      const session_id = newId();
+      const opened = await client.open(session_id);
+      say(client, session_id, `#say begun ${directive}`);
+      await client.next(isOf("agent.message", session_id));
+      client.send(interrupt(session_id));
+      const result = await client.next(isOf("agent.result", session_id));
+      expect(result["subtype"]).toBe("interrupted");
+      expect((await client.turn(session_id, "#say back"))["subtype"]).toBe("success");
+      expect((await info(client, session_id))["subprocess_running"]).toBe(true);
+      const now = await client.open(session_id, {}, { resume: true, last_seen_seq: 10_000 });
+      expect(now["subprocess_pid"]).not.toBe(opened["subprocess_pid"]);
+      expect(client.frames.filter((frame) => frame["code"] === "backend_crashed")).toEqual([]);
+    },
+  );
 
   test("without a turn is was_idle, and no frame of the stream comes of it", async () => {
     const client = await daemon.connect();

@@ -28,9 +28,16 @@ describe("opened", () => {
     const fresh = JSON.parse(lastText(client, session_id)) as string[];
     expect(fresh.slice(0, 4)).toEqual(["-p", "--verbose", "--session-id", session_id]);
     expect(fresh).toContain("--system-prompt=-be brief");
-    expect(fresh.slice(fresh.indexOf("--model"), fresh.indexOf("--model") + 2)).toEqual(["--model", "sonnet"]);
+    expect(fresh.slice(fresh.indexOf("--model"), fresh.indexOf("--model") + 2)).toEqual([
+      "--model",
+      "sonnet",
+    ]);
     await ask(client, "close", { session_id });
-    await client.open(session_id, {}, { resume: true, last_seen_seq: seqsOf(client, session_id).at(-1) ?? 0 });
+    await client.open(
+      session_id,
+      {},
+      { resume: true, last_seen_seq: seqsOf(client, session_id).at(-1) ?? 0 },
+    );
     await client.turn(session_id, "#argv");
     const resumed = JSON.parse(lastText(client, session_id)) as string[];
     expect(resumed.slice(2, 4)).toEqual(["--resume", session_id]);
@@ -53,9 +60,16 @@ describe("opened", () => {
     const directory = join(daemon.current.home, "claude/projects", cwd.replace(/[^a-zA-Z0-9]/g, "-"));
     mkdirSync(cwd, { recursive: true });
     mkdirSync(directory, { recursive: true });
-    const record = { type: "user", message: { role: "user", content: "from before" }, cwd, sessionId: session_id };
+    const record = {
+      type: "user",
+      message: { role: "user", content: "from before" },
+      cwd,
+      sessionId: session_id,
+    };
     writeFileSync(join(directory, `${session_id}.jsonl`), `${JSON.stringify(record)}\n`);
-    expect(await client.open(session_id, { cwd }, { resume: true })).toMatchObject({ type: "blemeesd.opened" });
+    expect(await client.open(session_id, { cwd }, { resume: true })).toMatchObject({
+      type: "blemeesd.opened",
+    });
     await client.turn(session_id, "#context");
     expect(lastText(client, session_id)).toContain("from before");
   });
@@ -88,17 +102,57 @@ const REFUSED: [what: string, open: object, code: string, message: RegExp][] = [
   ["options that are a list", { options: [] }, "invalid_message", /^blemeesd\.open: \/options: /],
   ["a block that is no object", { options: { claude: 5 } }, "invalid_message", /\/options\/claude: /],
   ["no backend", { backend: undefined }, "invalid_message", /^blemeesd\.open: \/backend: required/],
-  ["a backend that nobody knows", { backend: "gpt" }, "unknown_backend", /no backend "gpt"; known are: .*claude/],
+  [
+    "a backend that nobody knows",
+    { backend: "gpt" },
+    "unknown_backend",
+    /no backend "gpt"; known are: .*claude/,
+  ],
   ["a backend from the prototype", { backend: "toString" }, "unknown_backend", /no backend/],
-  ["a misspelt option", { options: { claude: { modle: "x" } } }, "invalid_message", /\/options\/claude\/modle: unexpected property/],
-  ["an unknown key at the top", { modle: 1 }, "invalid_message", /^blemeesd\.open: \/modle: unexpected property$/],
+  [
+    "a misspelt option",
+    { options: { claude: { modle: "x" } } },
+    "invalid_message",
+    /\/options\/claude\/modle: unexpected property/,
+  ],
+  [
+    "an unknown key at the top",
+    { modle: 1 },
+    "invalid_message",
+    /^blemeesd\.open: \/modle: unexpected property$/,
+  ],
   ["a resume that is text", { resume: "no" }, "invalid_message", /^blemeesd\.open: \/resume: .*boolean/],
-  ["a negative last_seen_seq", { last_seen_seq: -1 }, "invalid_message", /^blemeesd\.open: \/last_seen_seq: /],
-  ["a wrong type of option", { options: { claude: { add_dir: "x" } } }, "invalid_message", /\/options\/claude\/add_dir: .*array/],
-  ["a permission mode that is none", { options: { claude: { permission_mode: "yolo" } } }, "invalid_message", /permission_mode/],
+  [
+    "a negative last_seen_seq",
+    { last_seen_seq: -1 },
+    "invalid_message",
+    /^blemeesd\.open: \/last_seen_seq: /,
+  ],
+  [
+    "a wrong type of option",
+    { options: { claude: { add_dir: "x" } } },
+    "invalid_message",
+    /\/options\/claude\/add_dir: .*array/,
+  ],
+  [
+    "a permission mode that is none",
+    { options: { claude: { permission_mode: "yolo" } } },
+    "invalid_message",
+    /permission_mode/,
+  ],
   ["input_format", { options: { claude: { input_format: "text" } } }, "invalid_message", /\/input_format: /],
-  ["output_format", { options: { claude: { output_format: "text" } } }, "invalid_message", /\/output_format: /],
-  ["a cwd that does not exist", { options: { claude: { cwd: "/no/such/dir" } } }, "spawn_failed", /\/no\/such\/dir does not exist/],
+  [
+    "output_format",
+    { options: { claude: { output_format: "text" } } },
+    "invalid_message",
+    /\/output_format: /,
+  ],
+  [
+    "a cwd that does not exist",
+    { options: { claude: { cwd: "/no/such/dir" } } },
+    "spawn_failed",
+    /\/no\/such\/dir does not exist/,
+  ],
   ["a NUL in a value", { options: { claude: { model: "a\0b" } } }, "invalid_message", /NUL/],
 ];
 
@@ -167,13 +221,18 @@ describe("an open is refused", () => {
         message: expect.stringContaining("Must be a valid UUID"),
       });
     }
-    expect(await ask(client, "session_info", { session_id: "no-uuid" })).toMatchObject({ code: "session_unknown" });
+    expect(await ask(client, "session_info", { session_id: "no-uuid" })).toMatchObject({
+      code: "session_unknown",
+    });
   });
 
   test("with spawn_failed, when there is nothing to resume", async () => {
     const client = await daemon.connect();
     const refused = await client.open(newId(), {}, { resume: true });
-    expect(refused).toMatchObject({ code: "spawn_failed", message: expect.stringContaining("No conversation found") });
+    expect(refused).toMatchObject({
+      code: "spawn_failed",
+      message: expect.stringContaining("No conversation found"),
+    });
   });
 
   test("and the connection and its other sessions do not notice", async () => {

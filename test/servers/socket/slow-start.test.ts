@@ -1,6 +1,6 @@
 // An agent that is slow to start holds up nobody (wire facts §14 "open", "event loop").
 import { expect, test } from "vitest";
-import { ask, info, newId, say, isOf, until, useDaemon } from "./talk.ts";
+import { ask, info, isOf, newId, say, until, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon({ env: { FAKE_CLAUDE_FAULT: "slow-start" } });
 
@@ -40,7 +40,8 @@ test("a client that goes away during its open leaves no owner and no agent behin
     (row) => row.type === "blemeesd.session_info_reply",
   );
   gone.close();
-  const started = () => daemon.current.log().includes(`"session_id":"${session_id}","backend":"claude","pid"`);
+  const started = () =>
+    daemon.current.log().includes(`"session_id":"${session_id}","backend":"claude","pid"`);
   await until(async () => started(), Boolean);
   await until(
     () => info(other, session_id),
@@ -59,10 +60,15 @@ test("two clients that resume one session at the same moment get one agent", asy
     (row) => row["subprocess_running"] === false,
   );
   const [third, fourth] = [await daemon.connect(), await daemon.connect()];
-  const opened = await Promise.all([third, fourth].map((client) => client.open(session_id, {}, { resume: true })));
+  const opened = await Promise.all(
+    [third, fourth].map((client) => client.open(session_id, {}, { resume: true })),
+  );
   expect(opened[0]?.["subprocess_pid"]).toBe(opened[1]?.["subprocess_pid"]);
   await ask(fourth, "ping");
-  const spawned = daemon.current.log().split("\n").filter((line) => line.includes(session_id) && line.includes("backend.spawn"));
+  const spawned = daemon.current
+    .log()
+    .split("\n")
+    .filter((line) => line.includes(session_id) && line.includes("backend.spawn"));
   const pids = new Set(spawned.map((line) => JSON.parse(line).pid));
   expect(pids.size).toBe(2); // the first agent and the one both share
 });

@@ -77,6 +77,11 @@ export function range(first: number, last: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 }
 
+/** A frame that has come already or comes next, whatever was read before: for what has no fixed order. */
+export async function seen(client: RawClient, wants: (frame: Frame) => boolean): Promise<Frame> {
+  return client.frames.find(wants) ?? client.next(wants);
+}
+
 export const isOf =
   (type: string, session_id: string) =>
   (frame: Frame): boolean =>

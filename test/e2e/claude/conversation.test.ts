@@ -1,0 +1,105 @@
+// What a conversation with the real claude looks like through the daemon.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ofType, openWorld, type World } from "./world.ts";
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+test("turns follow each other in one process, and the context grows", async () => {
+  const talk = await world.session();
+  expect(talk.opened).toMatchObject({ type: "blemeesd.opened", last_seq: 0 });
+  const startedMs = performance.now();
+  const first = await talk.say("remember the blue whale");
+  const firstMs = performance.now() - startedMs;
+  const second = await talk.say("#mock:context");
+  const secondMs = performance.now() - startedMs - firstMs;
+  console.log(`warm first turn: ${Math.round(firstMs)} ms, second: ${Math.round(secondMs)} ms`);
+  expect(first.text).toBe("You said: remember the blue whale");
+  expect(first.result).toMatchObject({ subtype: "success", num_turns: 1 });
+  expect(first.result["usage"]).toMatchObject({ input_tokens: 10, output_tokens: 20 });
+  expect(second.text).toContain("remember the blue whale");
+  expect(ofType(first.frames, "agent.system_init")).toHaveLength(1);
+  const info = await talk.client.request({ type: "blemeesd.session_info", session_id: talk.session_id });
+  expect(info).toMatchObject({ turns: 2, context_tokens: 18, cwd: world.cwd, subprocess_running: true });
+});
+
+test("text and thinking arrive word by word, then whole", async () => {
+  const talk = await world.session();
+  const turn = await talk.say("#mock:think I see now");
+  const deltas = ofType(turn.frames, "agent.delta");
+  const said = (kind: string) =>
+    deltas.flatMap((delta) => (delta["kind"] === kind ? [delta["text"]] : [])).join("");
+  expect(said("thinking")).toBe("One. Two. Three.");
+  expect(said("text")).toBe("I see now");
+  expect(turn.text).toBe("I see now");
+  expect(turn.result["time_to_first_token_ms"]).toBeGreaterThan(0);
+});
+
+test("a tool runs: its use, its result and the answer that follows", async () => {
+  const talk = await world.session();
+  const turn = await talk.say("#mock:bash echo from-the-shell");
+  const [use] = ofType(turn.frames, "agent.tool_use");
+  expect(use).toMatchObject({ name: "Bash" });
+  const [result] = ofType(turn.frames, "agent.tool_result");
+  expect(result).toMatchObject({
+    tool_use_id: use?.["tool_use_id"],
+    output: "from-the-shell",
+    is_error: false,
+  });
+  expect(turn.text).toBe("tool said: from-the-shell");
+  expect(ofType(turn.frames, "agent.result")).toHaveLength(1);
+});
+
+test("an image reaches the model", async () => {
+  const talk = await world.session();
+  const source = { type: "base64", media_type: "image/png", data: PIXEL };
+  const turn = await talk.say([
+    { type: "image", source },
+    { type: "text", text: "#mock:image" },
+  ]);
+  expect(turn.text).toBe("images: image/png");
+});
+
+test("what a sub-agent does carries the tool call that started it", async () => {
+  const talk = await world.session();
+  const input = { description: "sub", prompt: "#mock:bash echo from-below", subagent_type: "general-purpose" };
+  const turn = await talk.say(`#mock:tool Agent ${JSON.stringify(input)}`);
+  const use = ofType(turn.frames, "agent.tool_use").find((frame) => frame["name"] === "Agent");
+  const children = turn.frames.filter((frame) => frame["parent_tool_use_id"] !== undefined);
+  expect(children.map((frame) => frame.type)).toEqual(
+    expect.arrayContaining(["agent.tool_use", "agent.tool_result"]),
+  );
+  for (const child of children) expect(child["parent_tool_use_id"]).toBe(use?.["tool_use_id"]);
+  expect(turn.text).toContain("from-below");
+  expect(ofType(turn.frames, "agent.result")).toHaveLength(1);
+});
+
+test("/clear gives claude a new id; the session keeps its own and goes on behind a restart", async () => {
+  const talk = await world.session();
+  await talk.say("forget this elephant");
+  const cleared = await talk.say("/clear");
+  expect(cleared.result["subtype"]).toBe("success");
+  await talk.say("keep this zebra");
+  const info = await talk.client.request({ type: "blemeesd.session_info", session_id: talk.session_id });
+  expect(info["native_session_id"]).not.toBe(talk.session_id);
+  talk.client.close();
+  const again = await world.connect();
+  const opened = await again.open(talk.session_id, {}, { resume: true });
+  expect(opened).toMatchObject({ type: "blemeesd.opened", native_session_id: info["native_session_id"] });
+  again.send({
+    type: "agent.user",
+    session_id: talk.session_id,
+    message: { role: "user", content: "#mock:context" },
+  });
+  const context = await again.next(
+    (frame) => frame.type === "agent.message" && JSON.stringify(frame).includes("context:"),
+  );
+  expect(JSON.stringify(context)).toContain("zebra");
+  expect(JSON.stringify(context)).not.toContain("elephant");
+});

@@ -1,0 +1,51 @@
+// Things that go wrong outside of us: the API, the login, ids that claude refuses.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { untilGone } from "./processes.ts";
+import { ofType, openWorld, resume, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+test.each([429, 500])("an API error %d ends the turn as an error, and the next turn works", async (status) => {
+  const talk = await world.session();
+  const turn = await talk.say(`#mock:err ${status}`);
+  expect(turn.result).toMatchObject({ subtype: "error", error: { api_error_status: status } });
+  expect(ofType(turn.frames, "agent.result")).toHaveLength(1);
+  expect((await talk.say("#mock:text better")).text).toBe("better");
+});
+
+test("to resume what claude does not know is refused, or fails as the turn's error", async () => {
+  const client = await world.connect();
+  const session_id = randomUUID();
+  const opened = await client.open(session_id, { cwd: world.cwd }, { resume: true });
+  if (opened.type === "blemeesd.error") {
+    expect(opened).toMatchObject({ code: "spawn_failed" });
+    expect(opened["message"]).toContain("No conversation found");
+  } else {
+    const result = await client.turn(session_id, "hello");
+    expect(result).toMatchObject({ subtype: "error" });
+    expect(JSON.stringify(result["error"])).toContain("No conversation found");
+  }
+});
+
+test("an id that claude has a transcript of already is refused in claude's own words", async () => {
+  const talk = await world.session();
+  await talk.say("hello");
+  await talk.client.request({ type: "blemeesd.close", session_id: talk.session_id, delete: true });
+  await untilGone(talk.session_id);
+  const error = await talk.client.open(talk.session_id, { cwd: world.cwd });
+  expect(error).toMatchObject({ type: "blemeesd.error", code: "spawn_failed" });
+  expect(error["message"]).toContain("is already in use");
+  expect((await resume(world, talk)).opened.type).toBe("blemeesd.opened");
+});
+
+test("an id that is no UUID is refused in claude's own words", async () => {
+  const client = await world.connect();
+  const error = await client.open("not-a-uuid", { cwd: world.cwd });
+  expect(error).toMatchObject({ type: "blemeesd.error", code: "spawn_failed" });
+  expect(error["message"]).toContain("Invalid session ID");
+});

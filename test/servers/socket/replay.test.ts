@@ -1,0 +1,153 @@
+// Spec §5.11: replay on open, in all positions, and the gap that is told first.
+import { describe, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import type { RawClient } from "../../support/raw-client.ts";
+import { checkOutbound } from "../../support/schemas.ts";
+import { ask, barrier, isOf, newId, openDemo, range, say, seqsOf, streamOf, useDaemon } from "./talk.ts";
+
+const daemon = useDaemon({ env: { BLEMEESD_RING_BUFFER_SIZE: "16" } });
+
+/** A session with some history, detached. */
+async function history(): Promise<{ session_id: string; last: number }> {
+  const client = await daemon.connect();
+  const session_id = newId();
+  await openDemo(client, session_id);
+  const result = await client.turn(session_id, "history");
+  await ask(client, "close", { session_id });
+  return { session_id, last: Number(result["seq"]) };
+}
+
+/** What follows `opened`, up to the frame `last`. */
+async function replayed(
+  client: RawClient,
+  session_id: string,
+  last: number,
+  more: object,
+): Promise<string[]> {
+  const opened = await openDemo(client, session_id, { resume: true, ...more });
+  expect(opened).toMatchObject({ type: "blemeesd.opened", last_seq: last });
+  if (last > 0 && (more as { last_seen_seq?: number }).last_seen_seq !== last) {
+    await client.next((frame) => frame["seq"] === last);
+  }
+  await barrier(client);
+  const at = client.frames.indexOf(opened);
+  return client.frames.slice(at + 1, -1).map((frame) => ("seq" in frame ? String(frame["seq"]) : frame.type));
+}
+
+describe("with a log", () => {
+  test.each([
+    ["nothing seen", () => 0],
+    ["something seen, long out of the ring", () => 3],
+    ["all but one seen", (last: number) => last - 1],
+  ])("%s: exactly what follows is replayed, in order", async (_name, seenOf) => {
+    const { session_id, last } = await history();
+    expect(last).toBeGreaterThan(20);
+    const last_seen_seq = seenOf(last);
+    const client = await daemon.connect();
+    const got = await replayed(client, session_id, last, { last_seen_seq });
+    expect(got).toEqual(range(last_seen_seq + 1, last).map(String));
+  });
+
+  test("all seen: nothing is replayed and live frames follow", async () => {
+    const { session_id, last } = await history();
+    const client = await daemon.connect();
+    expect(await replayed(client, session_id, last, { last_seen_seq: last })).toEqual([]);
+    await client.turn(session_id, "live");
+    expect(seqsOf(client, session_id)[0]).toBe(last + 1);
+  });
+
+  test("omitted: what the ring holds is replayed", async () => {
+    const { session_id, last } = await history();
+    const client = await daemon.connect();
+    expect(await replayed(client, session_id, last, {})).toEqual(range(last - 15, last).map(String));
+  });
+
+  test("more seen than there is: the reset of the history is told", async () => {
+    const { session_id, last } = await history();
+    const client = await daemon.connect();
+    await openDemo(client, session_id, { resume: true, last_seen_seq: last + 500 });
+    expect(await client.next("blemeesd.replay_gap")).toEqual({
+      type: "blemeesd.replay_gap",
+      session_id,
+      since_seq: last + 500,
+      first_available_seq: last + 1,
+    });
+    await client.turn(session_id, "live");
+    expect(seqsOf(client, session_id)[0]).toBe(last + 1);
+  });
+
+  test("a fresh open of a known id replays nothing, and its seq goes on", async () => {
+    const { session_id, last } = await history();
+    const client = await daemon.connect();
+    const opened = await openDemo(client, session_id);
+    expect(opened["last_seq"]).toBe(last);
+    await client.turn(session_id, "fresh");
+    expect(seqsOf(client, session_id)[0]).toBe(last + 1);
+  });
+
+  test("while a turn streams, replay and live frames do not mix and nothing comes twice", async () => {
+    const owner = await daemon.connect();
+    const session_id = newId();
+    await owner.open(session_id, { include_partial_messages: true });
+    say(owner, session_id, "#flood 3000 10 #slow 20 5 #flood 500 10");
+    await owner.next((frame) => Number(frame["seq"]) > 1000);
+    const watcher = await daemon.connect();
+    await ask(watcher, "watch", { session_id, last_seen_seq: 0 });
+    const result = await watcher.next(isOf("agent.result", session_id));
+    expect(seqsOf(watcher, session_id)).toEqual(range(1, Number(result["seq"])));
+    await owner.next(isOf("agent.result", session_id));
+    expect(streamOf(watcher, session_id)).toEqual(streamOf(owner, session_id));
+  });
+});
+
+describe("without a log (store = memory)", () => {
+  let memory: TestDaemon;
+  const within = async (test: (client: RawClient) => Promise<void>) => {
+    memory = await startDaemon({ env: { BLEMEESD_STORE: "memory", BLEMEESD_RING_BUFFER_SIZE: "16" } });
+    try {
+      const client = await memory.connect();
+      await test(client);
+      checkOutbound(client.frames);
+    } finally {
+      await memory.close();
+    }
+  };
+
+  test("what left the ring is a gap: told once, first, without a seq; then the ring, then live", () =>
+    within(async (client) => {
+      await openDemo(client, "s");
+      const last = Number((await client.turn("s", "history"))["seq"]);
+      const reader = await memory.connect();
+      await openDemo(reader, "s", { resume: true, last_seen_seq: 2 });
+      await reader.turn("s", "live");
+      const at = reader.frames.findIndex((frame) => frame.type === "blemeesd.opened");
+      expect(reader.frames[at + 1]).toEqual({
+        type: "blemeesd.replay_gap",
+        session_id: "s",
+        since_seq: 2,
+        first_available_seq: last - 15,
+      });
+      const end = seqsOf(reader, "s").at(-1) ?? 0;
+      expect(seqsOf(reader, "s").slice(0, 16)).toEqual(range(last - 15, last));
+      expect(end).toBeGreaterThanOrEqual(last);
+      expect(reader.frames.filter((frame) => frame.type === "blemeesd.replay_gap")).toHaveLength(1);
+    }));
+
+  test("no gap when the next frame is still in the ring; close without delete keeps nothing", () =>
+    within(async (client) => {
+      await openDemo(client, "s");
+      const last = Number((await client.turn("s", "history"))["seq"]);
+      const reader = await memory.connect();
+      await openDemo(reader, "s", { resume: true, last_seen_seq: last - 16 });
+      await reader.next((frame) => frame["seq"] === last);
+      expect(reader.frames.some((frame) => frame.type === "blemeesd.replay_gap")).toBe(false);
+      await ask(reader, "close", { session_id: "s" });
+      expect(await ask(reader, "session_info", { session_id: "s" })).toMatchObject({
+        code: "session_unknown",
+      });
+      expect((await ask(reader, "status"))["config"]).toMatchObject({
+        event_log_enabled: false,
+        ring_buffer_size: 16,
+      });
+    }));
+});
