@@ -64,7 +64,6 @@ describe("the command line", () => {
         ["--exclude-dynamic-system-prompt-sections", "--max-budget-usd", "1.5"],
         ["--json-schema", '{"type":"object"}', "--fallback-model", "sonnet", "--name=-my name"],
         ["--no-session-persistence", "--include-partial-messages", "--replay-user-messages"],
-        ["--permission-prompt-tool", "stdio"],
       ].flat(),
     );
   });
