@@ -35,14 +35,15 @@ export const FULL = {
 /** @type {Plan} */
 export const QUICK = {
   ...FULL,
-  floodEvents: 80_000,
+  floodEvents: 60_000,
   floodRounds: 2,
-  warmUpEvents: 40_000,
+  warmUpEvents: 30_000,
   latencySeconds: 1,
   latencyRounds: 1,
-  firstFrameTurns: 15,
+  firstFrameTurns: 10,
   cpuSeconds: 1,
   cpuRounds: 1,
   idleSeconds: 0.4,
   replayRounds: 3,
+  coldStarts: 5,
 };

@@ -1,37 +1,32 @@
-// What waits to be written to one socket. Writes of a tick go out together; nobody ever awaits the socket.
-// It is bounded by its users: they ask `isFull` before adding more, and the owner of the connection drops it
-// when it stays full (spec §9.3).
+// What waits to be written to one socket. Nobody ever awaits the socket: users ask `isFull` before they add more,
+// and the owner of the connection drops it when it stays full (spec §9.3).
 import type { Socket } from "node:net";
 
 export interface OutboxHandlers {
-  /** There is room again. */
+  /** It was full and everything has been taken. */
   drained(): void;
 }
 
 export class Outbox {
   readonly #socket: Socket;
   readonly #maxBytes: number;
-  readonly #handlers: OutboxHandlers;
-  #corked = false;
   #wasFull = false;
-  /** Since when bytes wait without any of them getting away. */
-  #waitingSinceMs: number | undefined;
+  /** What the other side had taken when we last looked, and since when that has not changed. */
+  #seen = { taken: -1, atMs: 0 };
 
   constructor(socket: Socket, maxBytes: number, handlers: OutboxHandlers) {
     this.#socket = socket;
     this.#maxBytes = maxBytes;
-    this.#handlers = handlers;
+    socket.on("drain", () => {
+      if (!this.#wasFull) return;
+      this.#wasFull = false;
+      handlers.drained();
+    });
   }
 
   write(data: Buffer | string): void {
     if (!this.#socket.writable) return;
-    if (!this.#corked) {
-      this.#corked = true;
-      this.#socket.cork();
-      process.nextTick(this.#uncork);
-    }
-    this.#waitingSinceMs ??= Date.now();
-    this.#socket.write(data, this.#wrote);
+    this.#socket.write(data);
     if (this.isFull) this.#wasFull = true;
   }
 
@@ -39,22 +34,10 @@ export class Outbox {
     return this.#socket.writableLength > this.#maxBytes;
   }
 
-  /** How long the other side has taken nothing while we are full. */
+  /** How long the other side has taken nothing while we are full; exact to the interval between two calls. */
   stalledMs(nowMs: number): number {
-    return this.isFull && this.#waitingSinceMs !== undefined ? nowMs - this.#waitingSinceMs : 0;
+    const taken = this.#socket.bytesWritten - this.#socket.writableLength;
+    if (!this.isFull || taken !== this.#seen.taken) this.#seen = { taken, atMs: nowMs };
+    return nowMs - this.#seen.atMs;
   }
-
-  readonly #uncork = (): void => {
-    this.#corked = false;
-    this.#socket.uncork();
-  };
-
-  readonly #wrote = (error?: Error | null): void => {
-    if (error) return; // the socket's own close event ends the connection
-    this.#waitingSinceMs = this.#socket.writableLength > 0 ? Date.now() : undefined;
-    if (this.#wasFull && !this.isFull) {
-      this.#wasFull = false;
-      this.#handlers.drained();
-    }
-  };
 }

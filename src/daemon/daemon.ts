@@ -90,7 +90,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
   detection = detectBackends(backends, log);
-  const swept = identity.sweep(log);
+  // Only once the store is ours: a daemon that still finishes its turns holds it, and its agents are not left over.
+  const swept = ready.then(
+    () => identity.sweep(log),
+    () => undefined,
+  );
   const housekeeping = startHousekeeping({ hub, store, config, log, ready });
   return {
     detection,

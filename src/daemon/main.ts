@@ -8,6 +8,7 @@ import { helpText, parseFlags } from "./flags.ts";
 
 /** On top of the grace time for turns; past it we leave by force (spec §9.5). */
 const FORCE_BUDGET_MS = 5_000;
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface MainOptions {
   argv: readonly string[];
@@ -26,6 +27,12 @@ export async function main(options: MainOptions): Promise<void> {
     config.log_file,
   );
   for (const message of warnings) log.warn("config.warning", { message });
+  // A signal may come as soon as somebody sees the socket, a moment before we are told that it is there.
+  let isAsked = false;
+  let stop = (_code: number): void => {
+    isAsked = true;
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, () => stop(0));
   let daemon: Daemon;
   try {
     daemon = await startDaemon({ config, version, log, env: process.env, storeWorker });
@@ -33,10 +40,8 @@ export async function main(options: MainOptions): Promise<void> {
     fail(log, error);
     return;
   }
-  const stop = stopOnce(daemon, config.shutdown_grace_s * 1000, log);
-  process.on("SIGINT", () => stop(0));
-  process.on("SIGTERM", () => stop(0));
-  process.on("SIGHUP", () => stop(0));
+  stop = stopOnce(daemon, config.shutdown_grace_s * 1000, log);
+  if (isAsked) stop(0);
   process.on("uncaughtException", (error) => log.error("internal", { stack: error.stack }));
   process.on("unhandledRejection", (reason) => log.error("internal", { stack: stackOf(reason) }));
   daemon.ready.catch((error: unknown) => {

@@ -6,6 +6,7 @@ import { Pinger } from "../fuzz/pinger.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import type { RawClient } from "../support/raw-client.ts";
 import { Ear } from "./ear.ts";
+import { figure } from "./figure.ts";
 
 const CONNECTIONS = Number(process.env["CONNECTIONS"] ?? 200);
 const WATCHES = Number(process.env["WATCHES"] ?? 2_000);
@@ -45,7 +46,7 @@ test("all connect at once, and everybody may watch everything", LONG, async () =
   for (const ear of ears) for (const session_id of SESSIONS) ear.send({ type: "blemeesd.watch", session_id });
   await Promise.all(ears.map((ear) => ear.until(() => ear.watching === SESSIONS.length)));
   const watchedMs = performance.now() - startedMs - connectedMs;
-  console.log(
+  figure(
     `${CONNECTIONS} connections in ${Math.round(connectedMs)} ms, ` +
       `${ears.length * SESSIONS.length} watches in ${Math.round(watchedMs)} ms`,
   );
@@ -75,7 +76,7 @@ test(
     await vi.waitFor(() => expect(drops()).toBe(2), { timeout: (SLOW_S + 10) * 1000, interval: 50 });
     const droppedMs = performance.now() - stalledAtMs;
     await pinger.stop();
-    console.log(
+    figure(
       `${frames} frames to ${ears.length} watchers in ${seconds.toFixed(1)} s; ping p99 ` +
         `${alone.p99Ms.toFixed(1)} ms alone, ${pinger.p99Ms(alone.pings).toFixed(1)} ms meanwhile; ` +
         `stalled clients dropped after ${Math.round(droppedMs)} ms (limit ${SLOW_S} s)`,

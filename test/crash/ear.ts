@@ -10,7 +10,9 @@ export class Ear {
   readonly faults: string[] = [];
   readonly lastSeq = new Map<string, number>();
   frames = 0;
+  results = 0;
   watching = 0;
+  opened = 0;
   /** Frames that tell of trouble: errors, gaps. */
   readonly troubles: string[] = [];
   #rest = "";
@@ -77,11 +79,13 @@ export class Ear {
       this.faults.push(`${session_id}: ${seq} behind ${before}`);
     this.lastSeq.set(session_id, seq);
     this.frames += 1;
+    if (line.includes('"type":"agent.result"')) this.results += 1;
   }
 
   #reply(line: string): void {
     if (line.includes('"blemeesd.hello_ack"')) this.#isGreeted = true;
     else if (line.includes('"blemeesd.watching"')) this.watching += 1;
+    else if (line.includes('"blemeesd.opened"')) this.opened += 1;
     else this.troubles.push(line);
   }
 }

@@ -2,6 +2,7 @@
 // client saw is lost, no seq is missing or given twice, each turn ends once, no child is left. KILLS for more.
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../store/random.ts";
+import { figure, spread } from "./figure.ts";
 import { newReport, Site, type SiteReport, type StoreKind } from "./site.ts";
 import { historyFaults } from "./tape.ts";
 
@@ -19,7 +20,7 @@ describe.skipIf(process.platform !== "linux")("kill -9 (children are found throu
       kinds.map((kind, at) => killMany(kind, SEED + at, Math.ceil(KILLS / kinds.length))),
     );
     for (const [at, report] of reports.entries()) {
-      console.log(summary(kinds[at] ?? "sqlite", report));
+      figure(summary(kinds[at] ?? "sqlite", report));
       expect(report.faults).toEqual([]);
       expect(report.lost).toBe(0);
       // The control: there was something to lose, and there were children to clean up.
@@ -27,7 +28,7 @@ describe.skipIf(process.platform !== "linux")("kill -9 (children are found throu
       expect(report.orphans).toBeGreaterThan(report.kills);
       expect(Math.max(...report.readyMs)).toBeLessThan(5_000);
     }
-    console.log(`kill -9: done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+    figure(`kill -9: done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
   });
 
   test("the check would notice a hole, a lost result and a second one", () => {
@@ -66,10 +67,4 @@ function summary(kind: StoreKind, report: SiteReport): string {
     `kill -9, ${kind}: ${kills} kills, ${frames} frames, ${lost} lost, ${faults.length} faults; ` +
     `ready again in ${spread(readyMs)} ms; ${orphans} children gone ${spread(sweptMs)} ms after the kill`
   );
-}
-
-/** "median (largest)" */
-function spread(values: readonly number[]): string {
-  const sorted = values.toSorted((a, b) => a - b);
-  return `${Math.round(sorted[sorted.length >> 1] ?? 0)} (${Math.round(sorted.at(-1) ?? 0)})`;
 }

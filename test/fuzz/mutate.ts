@@ -170,8 +170,8 @@ const TEXT_BREAKS: TextBreak[] = [
     return text.replace(/\d+|true|false|"[a-z]\d"/, literal);
   },
   (text, random) => {
-    const escape = pick(["\\ud800", "\\udc00x", "\\u0000", "\\", "\\x", "\\u12"], random);
-    return text.replace(/"([a-z])/g, (match, letter) => (random(4) === 0 ? `"${escape}${letter}` : match));
+    const broken = pick(["\\ud800", "\\udc00x", "\\u0000", "\\", "\\x", "\\u12"], random);
+    return text.replace(/"([a-z])/g, (match, letter) => (random(4) === 0 ? `"${broken}${letter}` : match));
   },
   (text, random) => insertAt(text, random(text.length + 1), pick(ODD_STRINGS, random)),
   (text, random) => insertAt(text, random(text.length + 1), pick([...'{}[]",:\\ \t\r\n0e-'], random)),

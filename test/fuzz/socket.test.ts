@@ -1,6 +1,7 @@
 // Broken lines over a real socket to a real daemon: one reply or a close for each, nobody else notices, and
 // the daemon goes on. SOCKET_INPUTS for more.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { figure } from "../crash/figure.ts";
 import { seededRandom } from "../store/random.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { type Frame, RawClient } from "../support/raw-client.ts";
@@ -70,7 +71,7 @@ test.each(PROTOCOLS)(
       line = await openLine(protocol);
     }
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-    console.log(
+    figure(
       `socket fuzz, ${protocol}: ${INPUTS} lines in ${seconds} s, ${closes} closes; ` +
         `meanwhile ${pinger.count} pings, the slowest ${Math.round(pinger.slowestMs)} ms`,
     );
@@ -139,7 +140,9 @@ async function openLine(protocol: Protocol): Promise<Line> {
       let open = bytes.filter((byte) => byte === 0x0a).length;
       const deadline = performance.now() + PATIENCE_MS;
       client.sendRaw(bytes);
-      while ((open -= countReplies()) > 0) {
+      for (;;) {
+        open -= countReplies();
+        if (open <= 0) break;
         if (performance.now() > deadline) throw new Error(`before seed ${seed}: ${open} lines unanswered`);
         await new Promise((resolve) => setTimeout(resolve, 1));
       }

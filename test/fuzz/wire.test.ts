@@ -6,6 +6,7 @@ import { type JsonObject, parseUntrusted } from "../../src/base/json.ts";
 import { INBOUND } from "../../src/protocol/wire/blemees2.ts";
 import { blemees1 } from "../../src/servers/socket/blemees1.ts";
 import { blemees2 } from "../../src/servers/socket/blemees2.ts";
+import { figure } from "../crash/figure.ts";
 import { runCampaign, type Target } from "./campaign.ts";
 
 const INPUTS = Number(process.env["FUZZ_INPUTS"] ?? 1_000_000);
@@ -27,7 +28,9 @@ test(
     const startedMs = performance.now();
     const tally = runCampaign(wire, INPUTS);
     const seconds = (performance.now() - startedMs) / 1000;
-    console.log(`fuzz: ${tally.inputs} inputs in ${seconds.toFixed(1)} s, ${JSON.stringify(tally)}`);
+    figure(
+      `fuzz: ${tally.inputs} inputs in ${seconds.toFixed(1)} s, ${tally.accepted} accepted, refused ${JSON.stringify(tally.refused)}`,
+    );
     // The control of the mutations: they reach every layer, and some frames are still whole.
     expect(tally.accepted).toBeGreaterThan(INPUTS / 100);
     const codes = [

@@ -1,6 +1,6 @@
 // What a conversation with the real claude looks like through the daemon.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ofType, openWorld, type World } from "./world.ts";
+import { ofType, openWorld, resume, type World } from "./world.ts";
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -68,7 +68,11 @@ test("an image reaches the model", async () => {
 
 test("what a sub-agent does carries the tool call that started it", async () => {
   const talk = await world.session();
-  const input = { description: "sub", prompt: "#mock:bash echo from-below", subagent_type: "general-purpose" };
+  const input = {
+    description: "sub",
+    prompt: "#mock:bash echo from-below",
+    subagent_type: "general-purpose",
+  };
   const turn = await talk.say(`#mock:tool Agent ${JSON.stringify(input)}`);
   const use = ofType(turn.frames, "agent.tool_use").find((frame) => frame["name"] === "Agent");
   const children = turn.frames.filter((frame) => frame["parent_tool_use_id"] !== undefined);
@@ -80,7 +84,7 @@ test("what a sub-agent does carries the tool call that started it", async () => 
   expect(ofType(turn.frames, "agent.result")).toHaveLength(1);
 });
 
-test("/clear gives claude a new id; the session keeps its own and goes on behind a restart", async () => {
+test("/clear gives claude a new id; the session keeps its own and resumes the new one", async () => {
   const talk = await world.session();
   await talk.say("forget this elephant");
   const cleared = await talk.say("/clear");
@@ -89,17 +93,9 @@ test("/clear gives claude a new id; the session keeps its own and goes on behind
   const info = await talk.client.request({ type: "blemeesd.session_info", session_id: talk.session_id });
   expect(info["native_session_id"]).not.toBe(talk.session_id);
   talk.client.close();
-  const again = await world.connect();
-  const opened = await again.open(talk.session_id, {}, { resume: true });
-  expect(opened).toMatchObject({ type: "blemeesd.opened", native_session_id: info["native_session_id"] });
-  again.send({
-    type: "agent.user",
-    session_id: talk.session_id,
-    message: { role: "user", content: "#mock:context" },
-  });
-  const context = await again.next(
-    (frame) => frame.type === "agent.message" && JSON.stringify(frame).includes("context:"),
-  );
-  expect(JSON.stringify(context)).toContain("zebra");
-  expect(JSON.stringify(context)).not.toContain("elephant");
+  const again = await resume(world, talk);
+  expect(again.opened).toMatchObject({ native_session_id: info["native_session_id"] });
+  const context = await again.say("#mock:context");
+  expect(context.text).toContain("zebra");
+  expect(context.text).not.toContain("elephant");
 });

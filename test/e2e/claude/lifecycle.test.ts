@@ -16,7 +16,9 @@ test("an interrupt in the middle of a text keeps claude warm and the half answer
   const pid = processesOf(talk.session_id)[0]?.pid;
   const startedMs = performance.now();
   talk.client.send({ type: "blemeesd.interrupt", session_id: talk.session_id });
-  expect(await talk.until((frame) => frame.type === "blemeesd.interrupted")).toMatchObject({ was_idle: false });
+  expect(await talk.until((frame) => frame.type === "blemeesd.interrupted")).toMatchObject({
+    was_idle: false,
+  });
   const result = await talk.until((frame) => frame.type === "agent.result");
   console.log(`interrupt to result: ${Math.round(performance.now() - startedMs)} ms`);
   expect(result["subtype"]).toBe("interrupted");
@@ -47,7 +49,9 @@ test("a killed claude ends the turn once, as a crash; the next message resumes w
   const pid = Number(talk.opened["subprocess_pid"]);
   const from = talk.client.frames.length;
   process.kill(pid, "SIGKILL");
-  expect(await talk.until((frame) => frame.type === "blemeesd.error")).toMatchObject({ code: "backend_crashed" });
+  expect(await talk.until((frame) => frame.type === "blemeesd.error")).toMatchObject({
+    code: "backend_crashed",
+  });
   const result = await talk.until((frame) => frame.type === "agent.result");
   expect(result).toMatchObject({ subtype: "error", error: { code: "backend_crashed" } });
   await untilGone(talk.session_id, "sleep");
@@ -69,15 +73,18 @@ test("close leaves no process, also in the middle of a tool", async () => {
   expect(ofType(watcher.frames, "agent.result")).toHaveLength(1);
 });
 
-test.each(["SIGTERM", "SIGKILL"] as const)("after %s of the daemon a session resumes with its context", async (signal) => {
-  const talk = await world.session();
-  await talk.say("remember the red fox");
-  await world.restart(signal);
-  await untilGone(talk.session_id);
-  const again = await resume(world, talk);
-  expect(again.opened.type).toBe("blemeesd.opened");
-  expect((await again.say("#mock:context")).text).toContain("red fox");
-});
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "after %s of the daemon a session resumes with its context",
+  async (signal) => {
+    const talk = await world.session();
+    await talk.say("remember the red fox");
+    await world.restart(signal);
+    await untilGone(talk.session_id);
+    const again = await resume(world, talk);
+    expect(again.opened.type).toBe("blemeesd.opened");
+    expect((await again.say("#mock:context")).text).toContain("red fox");
+  },
+);
 
 test("a turn goes on without its owner and is replayed to the next one", async () => {
   const talk = await world.session();
@@ -87,7 +94,9 @@ test("a turn goes on without its owner and is replayed to the next one", async (
   const again = await resume(world, talk, { last_seen_seq: seen["seq"] });
   const result = await again.until((frame) => frame.type === "agent.result");
   expect(result["subtype"]).toBe("success");
-  const seqs = again.client.frames.flatMap((frame) => (frame["seq"] === undefined ? [] : [Number(frame["seq"])]));
+  const seqs = again.client.frames.flatMap((frame) =>
+    frame["seq"] === undefined ? [] : [Number(frame["seq"])],
+  );
   expect(seqs).toEqual(seqs.map((_, at) => Number(seen["seq"]) + 1 + at));
 });
 
@@ -99,6 +108,8 @@ test("another client takes the session over, in the middle of a turn", async () 
   expect(await talk.until((frame) => frame.type === "blemeesd.session_taken")).toBeDefined();
   expect((await next.until((frame) => frame.type === "agent.result"))["subtype"]).toBe("success");
   talk.send("am I still the owner?");
-  expect(await talk.until((frame) => frame.type === "blemeesd.error")).toMatchObject({ code: "session_unknown" });
+  expect(await talk.until((frame) => frame.type === "blemeesd.error")).toMatchObject({
+    code: "session_unknown",
+  });
   expect((await next.say("#mock:text mine now")).text).toBe("mine now");
 });

@@ -13,17 +13,18 @@ test("a closed session is still listed, from claude's own transcript", async () 
   const talk = await world.session();
   await talk.say("please find me in the list");
   await talk.client.request({ type: "blemeesd.close", session_id: talk.session_id });
-  const reply = await talk.client.request({ type: "blemeesd.list_sessions", cwd: world.cwd });
-  const rows = reply["sessions"] as Record<string, unknown>[];
-  const row = rows.find((candidate) => candidate["session_id"] === talk.session_id);
-  expect(row).toMatchObject({
-    backend: "claude",
-    attached: false,
-    cwd: world.cwd,
-    preview: "please find me in the list",
-  });
+  const find = async (filter: object) => {
+    const reply = await talk.client.request({ type: "blemeesd.list_sessions", ...filter });
+    const rows = reply["sessions"] as Record<string, unknown>[];
+    return rows.find((row) => row["session_id"] === talk.session_id);
+  };
+  const preview = "please find me in the list";
+  const row = await find({});
+  expect(row).toMatchObject({ backend: "claude", attached: false, cwd: world.cwd, preview });
   expect(row?.["model"]).toMatch(/^claude-/);
   expect(row?.["size"]).toBeGreaterThan(0);
+  expect(await find({ cwd: world.cwd, live: false })).toMatchObject({ preview });
+  expect(await find({ cwd: "/somewhere/else" })).toBeUndefined();
 });
 
 test("a blemees/1 client gets claude's own events, in order and with seq", async () => {

@@ -45,9 +45,11 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
   const model = await startMockAnthropic();
   const home = realpathSync(mkdtempSync(join(tmpdir(), "blemees-e2e-")));
   const cwd = join(home, "project");
-  mkdirSync(cwd);
+  const temp = join(home, "tmp");
+  for (const dir of [cwd, temp]) mkdirSync(dir);
   const clients: RawClient[] = [];
-  const start = () => startDaemon({ home, env: { ...claudeEnvironment(claude, model.url), ...env } });
+  const start = () =>
+    startDaemon({ home, env: { ...claudeEnvironment(claude, model.url), TMPDIR: temp, ...env } });
   const world: World = {
     model,
     cwd,
@@ -100,10 +102,11 @@ export function talkOn(client: RawClient, session_id: string, opened: Frame): Ta
   };
 }
 
-/** Takes a session over, or up again, on a new connection. */
+/** Takes a session over, or up again, on a new connection, from where the old one stood. */
 export async function resume(world: World, talk: Talk, more: object = {}): Promise<Talk> {
   const client = await world.connect();
-  const opened = await client.open(talk.session_id, {}, { resume: true, ...more });
+  const last_seen_seq = Math.max(0, ...talk.client.frames.map((frame) => Number(frame["seq"] ?? 0)));
+  const opened = await client.open(talk.session_id, {}, { resume: true, last_seen_seq, ...more });
   return talkOn(client, talk.session_id, opened);
 }
 

@@ -118,7 +118,37 @@ describe("a turn", () => {
       undefined,
       "agent",
     ]);
-    expect(own["turn_id"]).toBe((started[1]?.["data"] as { turn_id: string }).turn_id);
+    expect(started[1]).toMatchObject({ data: { turn_id: own["turn_id"] } });
+  });
+
+  test("a line of a megabyte from the agent passes whole: there is no 64 KiB limit", async () => {
+    const client = await daemon.connect();
+    const session_id = newId();
+    await client.open(session_id, { include_partial_messages: true });
+    await client.turn(session_id, "#flood 1 1000000");
+    const delta = client.frames.find(isOf("agent.delta", session_id));
+    expect(String(delta?.["text"])).toHaveLength(1_000_000);
+  });
+
+  test("that cannot log in is auth_failed, again in every turn, until it works", async () => {
+    const client = await daemon.connect();
+    const session_id = newId();
+    await client.open(session_id);
+    for (const _ of [1, 2]) {
+      expect(await client.turn(session_id, "#auth")).toMatchObject({
+        subtype: "error",
+        error: { code: "auth_failed" },
+      });
+    }
+    expect((await client.turn(session_id, "#say logged in"))["subtype"]).toBe("success");
+    const errors = client.frames.filter((frame) => frame.type === "blemeesd.error");
+    const told = {
+      session_id,
+      code: "auth_failed",
+      backend: "claude",
+      message: "Run `claude auth` to re-authenticate.",
+    };
+    expect(errors).toMatchObject([told, told]);
   });
 
   test("several sessions of one connection do not mix", async () => {
