@@ -20,6 +20,7 @@ const common = {
   format: "esm",
   outdir: "dist",
   minifySyntax: true,
+  minifyWhitespace: true,
   legalComments: "none",
   logLevel: "warning",
   define: { BLEMEES_VERSION: JSON.stringify(version) },

@@ -32,7 +32,12 @@ export interface DaemonParts {
 
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { config, log, env } = parts;
-  const opening = openStore(parts);
+  // The store opens when the socket is bound: nobody who says hello waits for the disk, and a daemon that may not
+  // have the socket touches nothing.
+  let bound: () => void = () => undefined;
+  const opening = new Promise<void>((resolve) => {
+    bound = resolve;
+  }).then(() => openStore(parts));
   opening.catch(() => undefined); // reported through `ready`
   const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
   const store = lateStore(opening, isDurable);
@@ -83,13 +88,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       helloTimeoutMs: HELLO_TIMEOUT_MS,
     },
     { hub, facts, log },
-  ).catch(async (error: unknown) => {
-    // Its thread would keep the process alive.
-    await store.close().catch(() => undefined);
-    throw error;
-  });
+  );
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
   detection = detectBackends(backends, log);
+  bound();
   // Only once the store is ours: a daemon that still finishes its turns holds it, and its agents are not left over.
   const swept = ready.then(
     () => identity.sweep(log),

@@ -14,17 +14,21 @@ export interface Detection {
 
 export function detectBackends(backends: readonly Backend[], log: Log): Detection {
   const versions = new Map<string, string>();
+  let isDone = false;
   const done = Promise.all(
     backends.map(async (backend) => {
       const version = await backend.detect();
       if (version !== undefined) versions.set(backend.name, version);
     }),
-  ).then(() => log.info("daemon.backends", found()));
+  ).then(() => {
+    isDone = true;
+    log.info("daemon.backends", found());
+  });
   const found = (): Record<string, string> => {
     const real = [...versions].filter(([name]) => name !== DEMO);
     // In the order of the registry, whichever answered first.
     const order = backends.map((backend) => backend.name);
-    const shown = real.length > 0 ? real : [...versions];
+    const shown = real.length > 0 || !isDone ? real : [...versions];
     return Object.fromEntries(shown.sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)));
   };
   return { found, done };

@@ -116,19 +116,24 @@ export class SessionHub implements Hub {
 
   /** Closing what is unknown or somebody else's does nothing (wire facts §1). */
   async close(client: Client, session_id: string, how: CloseOrder): Promise<void> {
-    await this.#changing.free(session_id);
-    const session = this.#sessions.get(session_id);
-    // An open of the same client that is still under way goes first.
-    if (this.#opening.has(client)) await session?.idle();
-    if (session === undefined || session.owner !== client) return;
-    await this.#remove(session, "owner_closed", {
-      afterwards: async () => {
-        if (how.delete) await this.#options.store.delete(session_id);
-        if (how.deleteTranscript) {
-          await session.conversation.backend.deleteTranscript?.(session_id, session.row.cwd);
-        }
-      },
-    });
+    // Asked for at once: an open that the client sends right behind must come after it.
+    const release = await this.#changing.lock(session_id);
+    try {
+      const session = this.#sessions.get(session_id);
+      // An open of the same client that is still under way goes first.
+      if (this.#opening.has(client)) await session?.idle();
+      if (session === undefined || session.owner !== client) return;
+      await this.#unmake(session, "owner_closed", {
+        afterwards: async () => {
+          if (how.delete) await this.#options.store.delete(session_id);
+          if (how.deleteTranscript) {
+            await session.conversation.backend.deleteTranscript?.(session_id, session.row.cwd);
+          }
+        },
+      });
+    } finally {
+      release();
+    }
   }
 
   async watch(
@@ -255,15 +260,23 @@ export class SessionHub implements Hub {
   }
 
   async #remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
+    const release = await this.#changing.lock(session.row.session_id);
+    try {
+      return await this.#unmake(session, reason, how);
+    } finally {
+      release();
+    }
+  }
+
+  /** Needs the lock of the session's id. */
+  async #unmake(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
     const { session_id } = session.row;
-    const release = await this.#changing.lock(session_id);
     let isClosed = true;
     try {
       isClosed = await session.close(reason, how.unlessOwned);
       if (isClosed) await how.afterwards?.();
     } finally {
       if (isClosed && this.#sessions.get(session_id) === session) this.#sessions.delete(session_id);
-      release();
     }
     if (isClosed) this.#log.info("session.close", { session_id, reason });
     return isClosed;

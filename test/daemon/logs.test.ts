@@ -111,6 +111,8 @@ test("lines carry the ids that belong to them", async () => {
   });
   expect(of("backend.exit")).toMatchObject({ backend: "claude", session_id: expect.any(String) });
   expect(of("error.emitted")).toMatchObject({ code: expect.any(String) });
+  const spawned = lines.filter((line) => line["event"] === "backend.spawn").map((line) => line["pid"]);
+  expect(new Set(spawned).size).toBe(spawned.length);
   expect(of("daemon.start")).toMatchObject({ socket_path: expect.any(String), pid: expect.any(Number) });
 });
 

@@ -78,6 +78,16 @@ describe("open", () => {
     expect(backend.alive).toEqual([]);
   });
 
+  test("an open sent right behind a close waits for it and gets a fresh agent", async () => {
+    const { hub, backend, open } = stage();
+    await open(ann);
+    const closing = hub.close(ann, "s", KEEP);
+    const opening = open(ann, { resume: true });
+    await Promise.all([closing, opening]);
+    expect(backend.runs).toHaveLength(2);
+    expect(hub.sessions.map((session) => session.owner)).toEqual([ann]);
+  });
+
   test("the limit counts opens that are under way", async () => {
     const { hub, open } = stage({ limits: { maxSessions: 2, maxSessionsPerClient: 32 } });
     const ids = ["a", "b", "c", "d"];

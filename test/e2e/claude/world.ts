@@ -93,13 +93,22 @@ export function talkOn(client: RawClient, session_id: string, opened: Frame): Ta
     async say(content) {
       const from = client.frames.length;
       send(content);
+      // By its id: a turn that claude began by itself may end just now.
+      const isOurs = (frame: Frame) =>
+        frame["session_id"] === session_id && client.frames.lastIndexOf(frame) >= from;
+      const started = await client.next((frame) => isOurs(frame) && isUserTurn(frame));
+      const { turn_id } = started["data"] as { turn_id: string };
       const result = await client.next(
-        (frame) => frame.type === "agent.result" && frame["session_id"] === session_id,
+        (frame) => frame.type === "agent.result" && frame["turn_id"] === turn_id,
       );
       const frames = client.frames.slice(from, client.frames.indexOf(result) + 1);
       return { result, frames, text: textOf(frames) };
     },
   };
+}
+
+function isUserTurn(frame: Frame): boolean {
+  return frame["category"] === "task_started" && (frame["data"] as { origin?: string }).origin === undefined;
 }
 
 /** Takes a session over, or up again, on a new connection, from where the old one stood. */

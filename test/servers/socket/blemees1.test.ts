@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { RawClient } from "../../support/raw-client.ts";
-import { ask, barrier, newId, openDemo, say, seen, useDaemon } from "./talk.ts";
+import { ask, barrier, claudeFound, newId, openDemo, say, seen, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon();
 const connect = () => daemon.current.connect("blemees/1");
@@ -25,6 +25,7 @@ const streamOf = (client: RawClient, session_id: string) =>
 
 describe("hello and open", () => {
   test("hello_ack carries claude_version and nothing of blemees/2", async () => {
+    await claudeFound(await daemon.connect());
     const client = await RawClient.connect(daemon.current.socket);
     client.send({ type: "blemeesd.hello", client: "old/1", protocol: "blemees/1" });
     expect(await client.next("blemeesd.hello_ack")).toEqual({

@@ -10,7 +10,7 @@ import type { ServerContext } from "../../../src/servers/types.ts";
 import { startDaemon } from "../../support/daemon.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { checkOutbound } from "../../support/schemas.ts";
-import { ask, barrier, useDaemon } from "./talk.ts";
+import { ask, barrier, claudeFound, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon();
 const HELLO = { type: "blemeesd.hello", client: "test/1", protocol: "blemees/2" };
@@ -19,6 +19,7 @@ const connect = () => RawClient.connect(daemon.current.socket);
 
 describe("hello", () => {
   test("is answered with the daemon, its pid, the protocol and the agents it found", async () => {
+    await claudeFound(await daemon.connect());
     const client = await connect();
     client.send(HELLO);
     expect(await client.next("blemeesd.hello_ack")).toEqual({

@@ -2,13 +2,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ask, info, isOf, newId, openDemo, say, useDaemon } from "./talk.ts";
+import { ask, claudeFound, info, isOf, newId, openDemo, say, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon();
 
 describe("status", () => {
   test("tells about the daemon, its connections, sessions and settings", async () => {
     const client = await daemon.connect();
+    await claudeFound(client);
     const before = await ask(client, "status", { id: "s" });
     expect(before).toEqual({
       type: "blemeesd.status_reply",

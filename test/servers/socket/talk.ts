@@ -43,6 +43,14 @@ export function useDaemon(options: DaemonOptions | (() => DaemonOptions) = {}): 
   };
 }
 
+/** The agents are looked for while clients connect already; resolves when the fake Claude was found. */
+export async function claudeFound(client: RawClient): Promise<void> {
+  await until(
+    async () => (await ask(client, "status"))["backends"] as Record<string, string>,
+    (backends) => "claude" in backends,
+  );
+}
+
 /** A fresh session id; Claude accepts UUIDs only. */
 export const newId = (): string => randomUUID();
 

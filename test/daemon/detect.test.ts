@@ -1,0 +1,43 @@
+// Which agents are shown: the real ones that were found so far; the demo only when it is certain that there is none.
+import { expect, test } from "vitest";
+import type { Backend } from "../../src/backends/types.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { detectBackends } from "../../src/daemon/detect.ts";
+import { gate, settle } from "../sessions/fakes.ts";
+
+function backend(
+  name: string,
+  version: string | undefined,
+  after: Promise<void> = Promise.resolve(),
+): Backend {
+  return { name, detect: () => after.then(() => version) } as Backend;
+}
+
+test("agents are shown as they are found, in the order of the registry", async () => {
+  const { open, passed } = gate();
+  const detection = detectBackends([backend("claude", "2", passed), backend("codex", "1")], silentLog);
+  await settle();
+  expect(detection.found()).toEqual({ codex: "1" });
+  open();
+  await detection.done;
+  expect(Object.entries(detection.found())).toEqual([
+    ["claude", "2"],
+    ["codex", "1"],
+  ]);
+});
+
+test("the demo is not shown while a real agent may still be found", async () => {
+  const { open, passed } = gate();
+  const detection = detectBackends([backend("claude", undefined, passed), backend("demo", "1")], silentLog);
+  await settle();
+  expect(detection.found()).toEqual({});
+  open();
+  await detection.done;
+  expect(detection.found()).toEqual({ demo: "1" });
+});
+
+test("the demo is not shown beside a real agent", async () => {
+  const detection = detectBackends([backend("claude", "2"), backend("demo", "1")], silentLog);
+  await detection.done;
+  expect(detection.found()).toEqual({ claude: "2" });
+});
