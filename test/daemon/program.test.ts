@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CONFIG_KEYS, type ConfigKey } from "../../src/daemon/config-keys.ts";
+import { until } from "../servers/socket/talk.ts";
 import { ROOT, startDaemon } from "../support/daemon.ts";
 import { RawClient } from "../support/raw-client.ts";
 import { envOf, launch, newHome, PROGRAM, run } from "./program.ts";
@@ -79,8 +80,10 @@ describe("the socket", () => {
       log += text;
     });
     const exited = new Promise((resolve) => child.once("exit", resolve));
-    while (!existsSync(path) && child.exitCode === null)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(
+      async () => log,
+      (text) => text.includes("daemon.start") || child.exitCode !== null,
+    );
     expect(statSync(path).mode & 0o777, log).toBe(0o600);
     child.kill("SIGTERM");
     await exited;

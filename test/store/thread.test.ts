@@ -29,7 +29,7 @@ test("calls that wait when the thread dies reject with the reason, and so do lat
   writeFileSync(
     path,
     `import { parentPort } from "node:worker_threads";
-     parentPort.postMessage({ id: 0 });
+     parentPort.postMessage({ id: 0, value: { firstJournal: 1 } });
      parentPort.on("message", ({ op }) => { if (op === "rows") throw new Error("disk on fire"); });`,
   );
   const store = await openThreadStore({ kind: "sqlite", path: "unused" }, pathToFileURL(path));

@@ -9,7 +9,7 @@ import { openJsonlDriver } from "../../../src/store/jsonl/driver.ts";
 import { isSessionId } from "../../../src/store/session-id.ts";
 import type { Driver } from "../../../src/store/types.ts";
 import { append, batch, frame, frames, NO_LIMITS, readAll, row, tempDir, text } from "../material.ts";
-import { FakeDisk } from "./fake-disk.ts";
+import { FakeDisk } from "../disk/fake-disk.ts";
 
 async function openStore(path: string): Promise<Store> {
   const store = await openInProcessStore({ kind: "jsonl", path });

@@ -1,6 +1,6 @@
 // A disk in memory that knows what is durable: file contents since their fdatasync, names since the fsync of the
 // directory. Any call can be made to fail, a write also half-way.
-import type { FileSystem } from "../../../src/store/jsonl/file-system.ts";
+import type { FileSystem } from "../../../src/store/disk/file-system.ts";
 import type { Random } from "../random.ts";
 
 export type Call = keyof FileSystem;
