@@ -1,13 +1,16 @@
 // Settings: flag > environment > file > default (spec §8), checked, and unknown keys told.
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { type ConfigSources, loadConfig } from "../../src/daemon/config.ts";
 import { parseFlags } from "../../src/daemon/flags.ts";
 
+const ROOM = mkdtempSync(join(tmpdir(), "blemees-config-"));
+afterAll(() => rmSync(ROOM, { recursive: true }));
+
 function sources(toml: string, over: Partial<ConfigSources> = {}): ConfigSources {
-  const home = mkdtempSync(join(tmpdir(), "blemees-config-"));
+  const home = mkdtempSync(join(ROOM, "home-"));
   mkdirSync(join(home, ".config/blemeesd"), { recursive: true });
   writeFileSync(join(home, ".config/blemeesd/config.toml"), toml);
   const { env, ...rest } = over;
@@ -67,7 +70,7 @@ describe("precedence", () => {
   });
 
   test("--config names another file, which must be there", () => {
-    const file = join(mkdtempSync(join(tmpdir(), "blemees-config-")), "other.toml");
+    const file = join(mkdtempSync(join(ROOM, "home-")), "other.toml");
     writeFileSync(file, 'claude_bin = "/opt/claude"\n');
     expect(loadConfig(sources(FILE, { file })).config).toMatchObject({
       claude_bin: "/opt/claude",
@@ -79,7 +82,7 @@ describe("precedence", () => {
   });
 
   test("XDG_CONFIG_HOME and XDG_STATE_HOME are respected", () => {
-    const home = mkdtempSync(join(tmpdir(), "blemees-config-"));
+    const home = mkdtempSync(join(ROOM, "home-"));
     mkdirSync(join(home, "c/blemeesd"), { recursive: true });
     writeFileSync(join(home, "c/blemeesd/config.toml"), "ring_buffer_size = 9\n");
     const env = { HOME: home, XDG_CONFIG_HOME: join(home, "c"), XDG_STATE_HOME: "/s", XDG_RUNTIME_DIR: "/r" };

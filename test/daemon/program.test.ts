@@ -2,15 +2,17 @@
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { CONFIG_KEYS, type ConfigKey } from "../../src/daemon/config-keys.ts";
 import { until } from "../servers/socket/talk.ts";
 import { ROOT, startDaemon } from "../support/daemon.ts";
 import { RawClient } from "../support/raw-client.ts";
-import { envOf, launch, newHome, PROGRAM, run } from "./program.ts";
+import { envOf, launch, newHome, PROGRAM, removeHomes, run } from "./program.ts";
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const isRoot = process.getuid?.() === 0;
+
+afterAll(removeHomes);
 
 describe("the command line", () => {
   test("--version prints the name and the version, and nothing starts", () => {

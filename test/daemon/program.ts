@@ -1,17 +1,25 @@
 // The built blemeesd as a program: run to its end, or started by hand for what test/support does not do.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FAKE_CLAUDE, ROOT } from "../support/daemon.ts";
 
 export const PROGRAM = join(ROOT, "dist/blemeesd.js");
 
+const homes: string[] = [];
+
 export function newHome(): string {
   const home = mkdtempSync(join(tmpdir(), "blemeesd-"));
+  homes.push(home);
   for (const name of ["run", "state", "config/blemeesd", "claude"])
     mkdirSync(join(home, name), { recursive: true, mode: 0o700 });
   return home;
+}
+
+/** Removes all that `newHome` made. */
+export function removeHomes(): void {
+  for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
 }
 
 export function envOf(home: string, env: Record<string, string> = {}): Record<string, string> {

@@ -9,46 +9,49 @@ import { RawClient } from "../support/raw-client.ts";
 
 const HELLO = { type: "blemeesd.hello", protocol: "blemees/2" };
 
-test.skipIf(process.platform !== "linux")("200 connections to a daemon with 64 descriptors: nobody who is in is harmed, and it recovers", async () => {
-  const home = mkdtempSync(join(tmpdir(), "blemees-fds-"));
-  const socket = join(home, "s.sock");
-  let log = "";
-  const command = `ulimit -n 64; exec "${process.execPath}" "${PROGRAM}" --socket "${socket}"`;
-  const child = launch("sh", ["-c", command], envOf(home), (text) => {
-    log += text;
-  });
-  const exited = new Promise((resolve) => child.once("exit", resolve));
-  try {
-    await until(
-      async () => log,
-      (text) => text.includes("daemon.backends"),
-    );
-    const first = await RawClient.connect(socket);
-    first.send(HELLO);
-    await openDemo(first, "s");
-    const crowd: RawClient[] = [];
-    for (const _ of range(1, 200)) {
-      const client = await RawClient.connect(socket).catch(() => undefined);
-      client?.send(HELLO);
-      if (client !== undefined) crowd.push(client);
+test.skipIf(process.platform !== "linux")(
+  "200 connections to a daemon with 64 descriptors: nobody who is in is harmed, and it recovers",
+  async () => {
+    const home = mkdtempSync(join(tmpdir(), "blemees-fds-"));
+    const socket = join(home, "s.sock");
+    let log = "";
+    const command = `ulimit -n 64; exec "${process.execPath}" "${PROGRAM}" --socket "${socket}"`;
+    const child = launch("sh", ["-c", command], envOf(home), (text) => {
+      log += text;
+    });
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    try {
+      await until(
+        async () => log,
+        (text) => text.includes("daemon.backends"),
+      );
+      const first = await RawClient.connect(socket);
+      first.send(HELLO);
+      await openDemo(first, "s");
+      const crowd: RawClient[] = [];
+      for (const _ of range(1, 200)) {
+        const client = await RawClient.connect(socket).catch(() => undefined);
+        client?.send(HELLO);
+        if (client !== undefined) crowd.push(client);
+      }
+      expect((await first.turn("s", "can you hear me"))["subtype"]).toBe("success");
+      const refused = await first.open(newId());
+      expect(["blemeesd.error", "blemeesd.opened"]).toContain(refused.type);
+      for (const client of crowd) client.close();
+      await until(
+        async () => Number((await ask(first, "status"))["connections"]),
+        (count) => count === 1,
+      );
+      const late = await RawClient.connect(socket);
+      late.send(HELLO);
+      const session_id = newId();
+      expect(await late.open(session_id)).toMatchObject({ type: "blemeesd.opened" });
+      expect((await late.turn(session_id, "#say recovered"))["subtype"]).toBe("success");
+      expect(child.exitCode).toBeNull();
+    } finally {
+      child.kill("SIGTERM");
+      await exited;
+      rmSync(home, { recursive: true, force: true });
     }
-    expect((await first.turn("s", "can you hear me"))["subtype"]).toBe("success");
-    const refused = await first.open(newId());
-    expect(["blemeesd.error", "blemeesd.opened"]).toContain(refused.type);
-    for (const client of crowd) client.close();
-    await until(
-      async () => Number((await ask(first, "status"))["connections"]),
-      (count) => count === 1,
-    );
-    const late = await RawClient.connect(socket);
-    late.send(HELLO);
-    const session_id = newId();
-    expect(await late.open(session_id)).toMatchObject({ type: "blemeesd.opened" });
-    expect((await late.turn(session_id, "#say recovered"))["subtype"]).toBe("success");
-    expect(child.exitCode).toBeNull();
-  } finally {
-    child.kill("SIGTERM");
-    await exited;
-    rmSync(home, { recursive: true, force: true });
-  }
-});
+  },
+);

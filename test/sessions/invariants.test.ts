@@ -215,7 +215,7 @@ describe.skipIf(process.platform !== "linux")("invariant 7: no process outlives 
   async function family(client: RawClient, session_id: string, agent: number): Promise<number[]> {
     const sleeper = (name: string) =>
       `sh -c 'echo $$ > ${join(place, `${session_id}.${name}`)}; exec sleep 1000'`;
-    say(client, session_id, `#orphan ${sleeper("orphan")} #tool ${sleeper("tool")}`);
+    say(client, session_id, `#orphan ${sleeper("orphan")} #tool exec ${sleeper("tool")}`);
     await client.next(isOf("agent.message", session_id));
     const pids = await Promise.all(
       ["orphan", "tool"].map((name) => pidIn(join(place, `${session_id}.${name}`))),
@@ -272,6 +272,33 @@ describe.skipIf(process.platform !== "linux")("invariant 7: no process outlives 
       await daemon.close();
     }
   });
+
+  // Known fault: base/child.ts sweeps once, so what is forked during the sweep stays. Remove `.fails` with the fix.
+  test.fails("an agent that dies while its tool is still forking leaves nothing", async () => {
+    const daemon = await startDaemon();
+    const client = await daemon.connect();
+    const session_id = newId();
+    await client.open(session_id);
+    const fork = "i=0; while [ $i -lt 150 ]; do sleep 1000 & i=$((i+1)); done; wait";
+    await client.turn(session_id, `#crash-tool ${fork}`);
+    await client.request({ type: "blemeesd.close", session_id } as { id?: string });
+    await daemon.close();
+    const left = processesOf(session_id);
+    for (const pid of left) process.kill(pid, "SIGKILL");
+    expect(left).toEqual([]);
+  });
+
+  /** Every process that carries the session's id in its environment. */
+  function processesOf(session_id: string): number[] {
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return pids.map(Number).filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`BLEMEES_SESSION_ID=${session_id}`);
+      } catch {
+        return false; // it has just ended
+      }
+    });
+  }
 
   test("a daemon that is killed leaves them, and the next one on the socket ends them", async () => {
     const first = await startDaemon();

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-testStore("sqlite in a thread", {
+testStore("sqlite in a thread behind its journal", {
   hasTestClock: false,
   open: ({ dir }) => openThreadStore({ kind: "sqlite", path: join(dir, "log.db") }, bundle.url),
 });
@@ -48,6 +48,79 @@ test("a store that cannot be opened rejects with the driver's code and message",
   await first.close();
   const third = await openThreadStore({ kind: "sqlite", path }, bundle.url);
   await third.close();
+});
+
+test("a second opener is refused before it touches a journal", async () => {
+  const dir = tempDir();
+  const path = join(dir, "log.db");
+  const first = await openThreadStore({ kind: "sqlite", path }, bundle.url);
+  await append(first, batch("s", 1, 3));
+  const journal = join(dir, "log.journal-1");
+  const before = readFileSync(journal);
+  expect(before.length).toBeGreaterThan(0);
+  expect(statSync(journal).mode & 0o777).toBe(0o600);
+  await expect(openThreadStore({ kind: "sqlite", path }, bundle.url)).rejects.toThrow(/in use/);
+  expect(readFileSync(journal)).toEqual(before);
+  expect(readdirSync(dir).sort()).toEqual(["log.db", "log.db-wal", "log.journal-1"]);
+  await append(first, batch("s", 4));
+  await first.close();
+  expect(readdirSync(dir)).toEqual(["log.db"]);
+});
+
+test("a journal left by a daemon that died is in the log when the store is open, and what was torn is reported", async () => {
+  const dir = tempDir();
+  const path = join(dir, "log.db");
+  const first = await openThreadStore({ kind: "sqlite", path }, bundle.url);
+  await append(first, batch("s", 1, 3));
+  const left = readFileSync(join(dir, "log.journal-1"));
+  await first.close();
+  writeFileSync(join(dir, "other.journal-9"), "not ours");
+  writeFileSync(join(dir, "log.journal-7"), Buffer.concat([left, Buffer.from("half")]));
+  const found: Recovery[] = [];
+  const onRecovery = (recovery: Recovery) => found.push(recovery);
+  const second = await openThreadStore({ kind: "sqlite", path }, bundle.url, { onRecovery });
+  // The same frames again: the log has them, so they are refused and kept.
+  expect(await readAll(second, "s")).toBe(frames("s", 1, 3));
+  expect(found).toMatchObject([
+    { session_id: "s", kept_seq: 3 },
+    { cut_bytes: 4, aside: expect.stringContaining("log.journal-7.torn-") },
+    { aside: expect.stringContaining("log.journal-7.refused-") },
+  ]);
+  await append(second, batch("s", 4));
+  await second.close();
+  expect(readdirSync(dir)).toContain("other.journal-9");
+});
+
+test("the journal is moved into the database without being asked", async () => {
+  const dir = tempDir();
+  const store = await openThreadStore({ kind: "sqlite", path: join(dir, "log.db") }, bundle.url);
+  await append(store, batch("s", 1));
+  const size = () => statSync(join(dir, "log.db-wal")).size;
+  const before = size();
+  await append(store, batch("s", 2, 400));
+  await expect.poll(size).toBeGreaterThan(before);
+  await store.close();
+});
+
+test("appends reject once the thread is gone, and nothing more is written", async () => {
+  const path = join(tempDir(), "dying.mjs");
+  writeFileSync(
+    path,
+    `import { parentPort } from "node:worker_threads";
+     parentPort.postMessage({ id: 0, value: { firstJournal: 1 } });
+     parentPort.on("message", ({ id, op }) => {
+       if (op === "rows") process.exit(3);
+       parentPort.postMessage({ id, value: undefined });
+     });`,
+  );
+  const dir = tempDir();
+  const store = await openThreadStore({ kind: "sqlite", path: join(dir, "log.db") }, pathToFileURL(path));
+  await append(store, batch("s", 1));
+  await expect(store.rows()).rejects.toThrow(/ended with code 3/);
+  const { size } = statSync(join(dir, "log.journal-1"));
+  await expect(append(store, batch("s", 2))).rejects.toThrow(/ended with code 3/);
+  expect(statSync(join(dir, "log.journal-1")).size).toBe(size);
+  await store.close();
 });
 
 test("an error of a call crosses the thread with its code and leaves the store usable", async () => {

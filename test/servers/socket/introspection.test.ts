@@ -164,6 +164,21 @@ describe("session_info", () => {
     });
   });
 
+  test("a thousand requests in one write are all answered, each once", async () => {
+    const client = await daemon.connect();
+    const ids = Array.from({ length: 1000 }, (_, n) => `flood-${n}`);
+    const frames = ids.map((id) =>
+      JSON.stringify({ type: "blemeesd.session_info", id, session_id: "nobody" }),
+    );
+    client.sendRaw(`${frames.join("\n")}\n`);
+    for (const _ of ids) await client.next("blemeesd.error");
+    await ask(client, "ping");
+    const answered = client.frames
+      .map((frame) => String(frame["id"]))
+      .filter((id) => id.startsWith("flood-"));
+    expect(answered.sort()).toEqual(ids.sort());
+  });
+
   test("of a session that nobody knows is session_unknown", async () => {
     const client = await daemon.connect();
     const session_id = newId();

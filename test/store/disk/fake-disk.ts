@@ -1,6 +1,7 @@
 // A disk in memory that knows what is durable: file contents since their fdatasync, names since the fsync of the
 // directory. Any call can be made to fail, a write also half-way.
 import type { FileSystem } from "../../../src/store/disk/file-system.ts";
+import type { JournalFileSystem } from "../../../src/store/journal/journal.ts";
 import type { Random } from "../random.ts";
 
 export type Call = keyof FileSystem;
@@ -16,7 +17,7 @@ interface Inode {
   mtimeMs: number;
 }
 
-export class FakeDisk implements FileSystem {
+export class FakeDisk implements JournalFileSystem {
   /** Asked before every call; undefined lets it through. */
   fault: (call: Call, path: string) => Fault | undefined = () => undefined;
   #names = new Map<string, Inode>();
@@ -31,6 +32,10 @@ export class FakeDisk implements FileSystem {
 
   content(path: string): string | undefined {
     return this.#names.get(path)?.data.toString("utf8");
+  }
+
+  bytes(path: string): Buffer {
+    return Buffer.from(this.#names.get(path)?.data ?? []);
   }
 
   paths(): string[] {
@@ -120,6 +125,14 @@ export class FakeDisk implements FileSystem {
     this.#history = [new Map(this.#names)];
   }
 
+  fdatasync(fd: number, done: (error: Error | null) => void): void {
+    later(() => this.fdatasyncSync(fd), done);
+  }
+
+  fsync(fd: number, done: (error: Error | null) => void): void {
+    later(() => this.fsyncSync(fd), done);
+  }
+
   fstatSync(fd: number): { size: number; mtimeMs: number } {
     const { inode } = this.#file(fd);
     return { size: inode.data.length, mtimeMs: inode.mtimeMs };
@@ -173,6 +186,15 @@ function surviving({ data, synced }: Inode, random: Random): Buffer {
     kept.fill(0, start, Math.min(kept.length, start + 1 + random(40)));
   }
   return kept;
+}
+
+function later(work: () => void, done: (error: Error | null) => void): void {
+  try {
+    work();
+    done(null);
+  } catch (error) {
+    done(error as Error);
+  }
 }
 
 function errno(code: string, path: string): Error {

@@ -3,9 +3,9 @@
 import { expect, test } from "vitest";
 import { openJsonlDriver } from "../../../src/store/jsonl/driver.ts";
 import type { Driver, LogBatch, Recovery } from "../../../src/store/types.ts";
+import { FakeDisk, type Fault } from "../disk/fake-disk.ts";
 import { frame, row, text } from "../material.ts";
 import { forEachSeed, type Random, seedCount } from "../random.ts";
-import { FakeDisk, type Fault } from "../disk/fake-disk.ts";
 
 const LONG = { timeout: 600_000 };
 const SESSIONS = ["a", "b"];

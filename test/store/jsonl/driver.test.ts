@@ -8,8 +8,8 @@ import { openInProcessStore, type Store } from "../../../src/store/index.ts";
 import { openJsonlDriver } from "../../../src/store/jsonl/driver.ts";
 import { isSessionId } from "../../../src/store/session-id.ts";
 import type { Driver } from "../../../src/store/types.ts";
-import { append, batch, frame, frames, NO_LIMITS, readAll, row, tempDir, text } from "../material.ts";
 import { FakeDisk } from "../disk/fake-disk.ts";
+import { append, batch, frame, frames, NO_LIMITS, readAll, row, tempDir, text } from "../material.ts";
 
 async function openStore(path: string): Promise<Store> {
   const store = await openInProcessStore({ kind: "jsonl", path });

@@ -1,0 +1,119 @@
+// Simulated crashes of the journaled log (SAFETY.md, "Figures"): random appends, deletes and faults, then a kill or a
+// power cut at a random moment, and the same again on what is left. `CHAOS_SEEDS=20000` for the long run.
+import { expect, test } from "vitest";
+import type { LogBatch, Store } from "../../../src/store/index.ts";
+import type { Fault } from "../disk/fake-disk.ts";
+import { frame, readAll, row } from "../material.ts";
+import { type Random, seedCount, seededRandom } from "../random.ts";
+import { firstLife, openWorld, type World } from "./world.ts";
+
+const LONG = { timeout: 600_000 };
+const SESSIONS = ["a", "b"];
+
+/** What a client was told about one session. */
+interface Told {
+  lines: string[];
+  /** This many of them were acknowledged with `sync`, or before something that was. */
+  synced: number;
+  turns: number;
+}
+
+type Counts = Record<"refused" | "lost" | "deleted" | "rotated", number>;
+
+test(
+  "after any crash every synced frame is there, what is read is a gapless prefix, and seq goes on",
+  LONG,
+  async () => {
+    const seen: Counts = { refused: 0, lost: 0, deleted: 0, rotated: 0 };
+    // Real databases: one seed here for ten of the simulated disk alone.
+    const seeds = Math.ceil(seedCount(1_500) / 10);
+    for (let seed = 1; seed <= seeds; seed += 1) {
+      await live(seededRandom(seed), seen).catch((cause: unknown) => {
+        throw new Error(`seed ${seed}: ${String(cause)}`, { cause });
+      });
+    }
+    // The control: what this test is about did happen.
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
+  },
+);
+
+async function live(random: Random, seen: Counts): Promise<void> {
+  const told = new Map(SESSIONS.map((id): [string, Told] => [id, { lines: [], synced: 0, turns: 0 }]));
+  let world = await openWorld(firstLife(300 + random(2_000)));
+  for (let round = 0; round < 3; round += 1) {
+    world.disk.fault = () => pickFault(random);
+    for (let step = random(14); step > 0; step -= 1) await act(world, told, random, seen);
+    world.disk.fault = () => undefined;
+    const isKill = random(2) === 0;
+    world = await world.crash(isKill ? undefined : random);
+    for (const [id, session] of told) told.set(id, await check(world.store, id, session, isKill, seen));
+  }
+}
+
+function pickFault(random: Random): Fault | undefined {
+  const pick = random(50);
+  if (pick === 0) return { errno: "EIO", part: random(100) };
+  if (pick === 1) return { errno: "ENOSPC", part: random(100) };
+  return pick === 2 ? { part: random(60) } : undefined;
+}
+
+async function act(world: World, told: Map<string, Told>, random: Random, seen: Counts): Promise<void> {
+  const { store, disk } = world;
+  const id = SESSIONS[random(2)] ?? "a";
+  const kind = random(12);
+  // Reads make the journal move on at random moments; on a failing disk they may fail.
+  if (kind === 0) await store.read(id, 0, 100).catch(() => undefined);
+  if (kind === 1) {
+    const isGone = await store.delete(id).then(
+      () => true,
+      () => false,
+    );
+    if (isGone) told.set(id, { lines: [], synced: 0, turns: 0 });
+    if (isGone) seen.deleted += 1;
+  }
+  if (kind > 1) seen.refused += await appendSome(store, told, random);
+  if (disk.paths().length > 1) seen.rotated += 1;
+}
+
+/** Appends to one or both sessions; how many were refused. */
+async function appendSome(store: Store, told: Map<string, Told>, random: Random): Promise<number> {
+  const sync = random(3) === 0;
+  const chosen = SESSIONS.filter(() => random(3) > 0);
+  const batches = chosen.map((id): LogBatch & { lines: string[] } => {
+    const at = told.get(id)?.lines.length ?? 0;
+    const lines = Array.from({ length: 1 + random(4) }, (_, n) =>
+      frame(id, at + n + 1, `é🜁 ${random(1_000_000)}`),
+    );
+    const bytes = Buffer.from(lines.join(""));
+    return { session_id: id, first_seq: at + 1, last_seq: at + lines.length, bytes, lines };
+  });
+  const rows = chosen.map((id) => row(id, { turns: (told.get(id)?.turns ?? 0) + 1 }));
+  const outcome = await store.append({ batches, rows, sync }).catch((error: Error) => {
+    return [...batches, ...rows].map(() => error.message);
+  });
+  if (outcome.some((fault) => fault !== undefined)) return 1;
+  for (const { session_id, lines } of batches) {
+    const session = told.get(session_id);
+    if (session === undefined) continue;
+    session.lines.push(...lines);
+    session.turns += 1;
+  }
+  // One journal: what was synced holds everything before it.
+  if (sync && batches.length > 0) for (const session of told.values()) session.synced = session.lines.length;
+  return 0;
+}
+
+/** Compares the log with what was told, and takes its word. */
+async function check(store: Store, id: string, told: Told, isKill: boolean, seen: Counts): Promise<Told> {
+  const found = (await readAll(store, id)).split(/(?<=\n)/).filter((line) => line !== "");
+  const safe = isKill ? told.lines.length : told.synced;
+  if (found.length < safe) throw new Error(`${id}: ${safe} frames are safe, ${found.length} left`);
+  const expected = told.lines.slice(0, found.length);
+  if (found.join("") !== expected.join("")) throw new Error(`${id}: not what was stored`);
+  const loaded = await store.loadRow(id);
+  if ((loaded?.last_seq ?? 0) !== found.length) throw new Error(`${id}: the row and the log differ`);
+  if (isKill && (loaded?.turns ?? 0) !== told.turns) throw new Error(`${id}: the row is not the last one`);
+  seen.lost += told.lines.length - found.length;
+  // A process that was killed has lost nothing, but what it had not synced is not safe yet.
+  return { lines: found, synced: isKill ? told.synced : found.length, turns: loaded?.turns ?? 0 };
+}

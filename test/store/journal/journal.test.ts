@@ -1,0 +1,134 @@
+// A disk that fails under the journal: what is acknowledged is stored, what is not leaves nothing behind.
+import { expect, test } from "vitest";
+import type { Call, Fault } from "../disk/fake-disk.ts";
+import { append, batch, frames, readAll, row } from "../material.ts";
+import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
+
+async function openWithOne(maxFileBytes?: number): Promise<World> {
+  const world = await openWorld(firstLife(maxFileBytes));
+  await append(world.store, batch("s", 1));
+  return world;
+}
+
+function failing(...calls: Call[]): (call: Call) => Fault | undefined {
+  return (call) => (calls.includes(call) ? { errno: "EIO", part: 9 } : undefined);
+}
+
+function tryAppend({ store }: World, seq: number, sync = false): Promise<(string | undefined)[]> {
+  return store.append({ batches: [batch("s", seq)], rows: [row("s", { turns: seq })], sync });
+}
+
+test.each<[string, Fault]>([
+  ["shortened without an error", { part: 16 }],
+  ["cut off by ENOSPC", { part: 16, errno: "ENOSPC" }],
+  ["refused", { errno: "EROFS" }],
+])("a write that is %s fails every part of the order and leaves nothing", async (_name, fault) => {
+  const world = await openWithOne();
+  const before = world.disk.content(FIRST_FILE);
+  world.disk.fault = (call) => (call === "writeSync" ? fault : undefined);
+  expect(await tryAppend(world, 2)).toEqual([expect.any(String), expect.any(String)]);
+  expect(world.disk.content(FIRST_FILE)).toBe(before);
+  world.disk.fault = () => undefined;
+  expect(await tryAppend(world, 2)).toEqual([undefined, undefined]);
+  expect(await readAll(world.store, "s")).toBe(frames("s", 1, 2));
+});
+
+test("a journal that cannot even be cut is left for a new file, and its bad end never comes back", async () => {
+  const world = await openWithOne();
+  world.disk.fault = failing("writeSync", "ftruncateSync");
+  expect(await tryAppend(world, 2)).toEqual([expect.stringMatching(/EIO/), expect.any(String)]);
+  world.disk.fault = () => undefined;
+  expect(await tryAppend(world, 2)).toEqual([undefined, undefined]);
+  expect(world.disk.paths()).toEqual(["/log/log.journal-2"]);
+  const next = await world.crash();
+  expect(await readAll(next.store, "s")).toBe(frames("s", 1, 2));
+  expect(next.found).toEqual([]);
+});
+
+test("while a spoilt journal cannot be moved into the database, appends fail and nothing is lost", async () => {
+  const world = await openWithOne();
+  world.disk.fault = failing("writeSync", "ftruncateSync");
+  await tryAppend(world, 2);
+  world.disk.fault = () => undefined;
+  world.db.exec("PRAGMA query_only=ON");
+  expect(await tryAppend(world, 2)).toEqual([
+    expect.stringMatching(/cannot be cut.*readonly/),
+    expect.any(String),
+  ]);
+  world.db.exec("PRAGMA query_only=OFF");
+  expect(await tryAppend(world, 2)).toEqual([undefined, undefined]);
+  expect(await readAll(world.store, "s")).toBe(frames("s", 1, 2));
+});
+
+test.each<[string, Call]>([
+  ["fdatasync", "fdatasyncSync"],
+  ["sync of the directory", "fsyncSync"],
+])("frames whose %s failed are not stored, do not come back, and their seq is free", async (_name, call) => {
+  const world = await openWithOne();
+  world.disk.fault = failing(call);
+  expect(await tryAppend(world, 2, true)).toEqual([expect.stringMatching(/EIO/), expect.any(String)]);
+  const next = await world.crash();
+  expect(await readAll(next.store, "s")).toBe(frames("s", 1, 1));
+  expect(await tryAppend(next, 2, true)).toEqual([undefined, undefined]);
+});
+
+test("a file whose sync failed is not trusted again: its frames go into the database, synced", async () => {
+  const world = await openWithOne();
+  world.disk.fault = failing("fdatasyncSync");
+  await tryAppend(world, 2, true);
+  world.disk.fault = () => undefined;
+  expect(await tryAppend(world, 2, true)).toEqual([undefined, undefined]);
+  expect(world.disk.paths()).toEqual(["/log/log.journal-2"]);
+  const next = await world.crash(() => 0);
+  expect(await readAll(next.store, "s")).toBe(frames("s", 1, 2));
+});
+
+test("a full file is followed by a new one, and goes when the database has it", async () => {
+  const world = await openWithOne(2_000);
+  for (let seq = 2; seq <= 60; seq += 1) await append(world.store, batch("s", seq));
+  expect(world.disk.paths().length).toBeGreaterThan(3);
+  expect(await readAll(world.store, "s")).toBe(frames("s", 1, 60));
+  expect(world.disk.paths()).toHaveLength(1);
+  await world.store.close();
+  expect(world.disk.paths()).toEqual([]);
+  expect(world.disk.openHandles).toBe(0);
+});
+
+test("a sync behind a full file also makes the frames in that file durable", async () => {
+  const world = await openWithOne(200);
+  await append(world.store, batch("s", 2));
+  await append(world.store, batch("s", 3));
+  expect(await tryAppend(world, 4, true)).toEqual([undefined, undefined]);
+  const next = await world.crash(() => 0);
+  expect(await readAll(next.store, "s")).toBe(frames("s", 1, 4));
+});
+
+test("a journal file that cannot be created fails the append, and the next one tries again", async () => {
+  const world = await openWorld();
+  world.disk.fault = failing("openSync");
+  expect(await tryAppend(world, 1)).toEqual([expect.stringMatching(/EIO/), expect.any(String)]);
+  world.disk.fault = () => undefined;
+  expect(await tryAppend(world, 1)).toEqual([undefined, undefined]);
+});
+
+test("nothing overtakes a sync that is under way, and calls keep their order", async () => {
+  const { store } = await openWithOne();
+  const synced = store.append({ batches: [batch("s", 2)], rows: [], sync: true });
+  const behind = store.append({ batches: [batch("s", 3)], rows: [], sync: false });
+  const read = store.read("s", 0, 10_000);
+  const gone = store.delete("s");
+  const anew = store.append({ batches: [batch("s", 1, 2)], rows: [], sync: false });
+  expect(await Promise.all([synced, behind, anew])).toEqual([[undefined], [undefined], [undefined]]);
+  expect(await read).toMatchObject({ last_seq: 3 });
+  await gone;
+  expect(await readAll(store, "s")).toBe(frames("s", 1, 2));
+});
+
+test("when the file behind a full one cannot be created, the full one is still moved into the database", async () => {
+  const world = await openWithOne(10);
+  world.disk.fault = failing("openSync");
+  expect(await tryAppend(world, 2)).toEqual([expect.stringMatching(/EIO/), expect.any(String)]);
+  world.disk.fault = () => undefined;
+  expect(await readAll(world.store, "s")).toBe(frames("s", 1, 1));
+  expect(await tryAppend(world, 2)).toEqual([undefined, undefined]);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { decodeRecord, RecordWriter } from "../../../src/store/journal/record.ts";
+import { batch, row } from "../material.ts";
+import { forEachSeed, seedCount } from "../random.ts";
+
+const writer = new RecordWriter();
+const record = {
+  at_ms: 5,
+  batches: [batch("s", 1, 3, "é\u2028🜁"), batch("t", 7)],
+  rows: [row("s", { title: "ü" })],
+};
+
+test("a record comes back as it was written, and what follows is not touched", () => {
+  const bytes = Buffer.from(writer.encode(record));
+  const found = decodeRecord(Buffer.concat([bytes, Buffer.from("rest")]));
+  expect(found).toEqual({ record, length: bytes.length });
+});
+
+test("a record larger than the scratch memory comes back too, and one without frames", () => {
+  const large = batch("s", 1, 3, "x".repeat(400_000));
+  const found = decodeRecord(Buffer.from(writer.encode({ ...record, batches: [large] })));
+  expect(Buffer.compare(found?.record.batches[0]?.bytes ?? Buffer.alloc(0), large.bytes)).toBe(0);
+  const empty = { ...record, batches: [] };
+  expect(decodeRecord(Buffer.from(writer.encode(empty)))?.record).toEqual(empty);
+});
+
+test("a record cut at any byte is no record", () => {
+  const bytes = Buffer.from(writer.encode(record));
+  for (let end = 0; end < bytes.length; end += 1)
+    expect(decodeRecord(bytes.subarray(0, end))).toBeUndefined();
+});
+
+test("a record with a changed byte, or a hole of NULs, is no record", () => {
+  const bytes = Buffer.from(writer.encode(record));
+  forEachSeed(seedCount(2_000), (random) => {
+    const spoilt = Buffer.from(bytes);
+    const at = random(bytes.length);
+    if (random(2) === 0) spoilt[at] = (spoilt[at] ?? 0) ^ (1 + random(255));
+    else spoilt.fill(0, at, Math.min(bytes.length, at + 1 + random(30)));
+    if (!spoilt.equals(bytes)) expect(decodeRecord(spoilt)).toBeUndefined();
+  });
+});
