@@ -39,6 +39,8 @@ export interface StopOptions {
 export const RUN_MARKER = "BLEMEES_RUN_ID";
 const TERM_GRACE_MS = 500;
 const KILL_LIMIT_MS = 1000;
+/** A fork bomb may win; everything else is gone after two. */
+const SWEEP_PASSES = 8;
 const SWEEP_GRACE_MS = 300;
 const DRAIN_LIMIT_MS = 1000;
 const MAX_ERROR_LINE_BYTES = 64 * 1024;
@@ -174,8 +176,14 @@ export class Child {
 
   /** Whatever this finds no way to do (no /proc, no file descriptor left), the process itself has ended. */
   async #sweep(): Promise<void> {
-    const marked = await findByEnvironment(RUN_MARKER, (value) => value === this.runId).catch(() => []);
-    await killAll([...this.#descendants, ...marked], SWEEP_GRACE_MS);
+    let left = [...this.#descendants];
+    // Something that forks while it is being ended leaves new ones behind: again, until a pass finds nobody.
+    for (let pass = 0; pass < SWEEP_PASSES; pass += 1) {
+      const marked = await findByEnvironment(RUN_MARKER, (value) => value === this.runId).catch(() => []);
+      if (pass > 0 && marked.length === 0) return;
+      // Politely once; what is still there then has had its chance.
+      left = await killAll([...left, ...marked], pass === 0 ? SWEEP_GRACE_MS : 0);
+    }
   }
 }
 

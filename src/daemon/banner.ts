@@ -26,7 +26,7 @@ export function bannerText(config: Config, version: string, backends: Record<str
     ...(isDemo ? [`  ${run} run --backend demo "use a tool"`] : []),
     `  ${run} sessions`,
     "",
-    "Ctrl-C stops it; running turns may finish first.",
+    "Ctrl-C stops it when running turns have finished; twice, at once.",
     "",
   ].join("\n");
 }

@@ -18,8 +18,8 @@ export interface Daemon {
   detection: Detection;
   /** Rejects when the store cannot be opened; the daemon is of no use then. */
   ready: Promise<void>;
-  /** Lets turns finish within the grace time, then ends everything. */
-  close(): Promise<void>;
+  /** Lets turns finish within the grace time, or until `hurry`, then ends everything. */
+  close(hurry: AbortSignal): Promise<void>;
 }
 
 export interface DaemonParts {
@@ -101,9 +101,9 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   return {
     detection,
     ready,
-    close: async () => {
+    close: async (hurry) => {
       await swept;
-      await closeAll({ listening, hub, store, config, log, housekeeping });
+      await closeAll({ listening, hub, store, config, log, housekeeping, hurry });
     },
   };
 }
@@ -126,12 +126,14 @@ interface Open {
   config: Config;
   log: Log;
   housekeeping: { close(): void };
+  hurry: AbortSignal;
 }
 
 async function closeAll(open: Open): Promise<void> {
   open.housekeeping.close();
-  const listening = open.listening.close();
-  await drain(open.hub, open.config.shutdown_grace_s * 1000, open.log);
-  await listening;
+  open.listening.dismiss();
+  await drain(open.hub, open.config.shutdown_grace_s * 1000, open.hurry, open.log);
   await open.store.close();
+  // Last (spec §9.5): whoever binds it next finds the store free and no agent of ours.
+  await open.listening.close();
 }

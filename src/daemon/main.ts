@@ -70,17 +70,22 @@ function readCommandLine({ argv, version }: MainOptions): ReturnType<typeof load
   }
 }
 
+/** Asked a second time, it no longer waits for running turns. */
 function stopOnce(daemon: Daemon, graceMs: number, log: Log): (code: number) => void {
   let isStopping = false;
+  const hurry = new AbortController();
   return (code) => {
-    if (isStopping) return;
+    if (isStopping) {
+      hurry.abort();
+      return;
+    }
     isStopping = true;
     log.info("daemon.shutdown_requested");
     const force = setTimeout(() => {
       log.error("daemon.shutdown_forced");
       process.exit(1);
     }, graceMs + FORCE_BUDGET_MS);
-    daemon.close().then(
+    daemon.close(hurry.signal).then(
       () => {
         clearTimeout(force);
         log.info("daemon.stop");

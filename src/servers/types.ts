@@ -30,6 +30,10 @@ export interface ServerContext {
 }
 
 export interface Listening {
-  /** Says good-bye on every connection and closes; no new one is taken. */
+  /**
+   * Says good-bye on every connection and to everybody who still comes. The way in itself stays taken until
+   * `close`, so that no second daemon starts on it while this one finishes its turns.
+   */
+  dismiss(): void;
   close(): Promise<void>;
 }

@@ -6,14 +6,15 @@ import type { Session } from "./session.ts";
 
 const POLL_MS = 20;
 
-export async function drain(hub: SessionHub, graceMs: number, log: Log): Promise<void> {
+/** `hurry` ends the grace time early. */
+export async function drain(hub: SessionHub, graceMs: number, hurry: AbortSignal, log: Log): Promise<void> {
   const sessions = hub.sessions;
   const nowMs = Date.now();
   for (const session of sessions) session.detach(nowMs);
   const finishing = sessions.filter((session) => session.conversation.isTurnActive);
   if (finishing.length > 0 && graceMs > 0) {
     log.info("daemon.shutdown_waiting_for_turns", { count: finishing.length, grace_s: graceMs / 1000 });
-    if (!(await turnsEnd(finishing, nowMs + graceMs))) log.warn("daemon.shutdown_grace_expired");
+    if (!(await turnsEnd(finishing, nowMs + graceMs, hurry))) log.warn("daemon.shutdown_grace_expired");
   }
   await Promise.all(
     sessions.map(async (session) => {
@@ -24,9 +25,9 @@ export async function drain(hub: SessionHub, graceMs: number, log: Log): Promise
   );
 }
 
-async function turnsEnd(sessions: readonly Session[], untilMs: number): Promise<boolean> {
+async function turnsEnd(sessions: readonly Session[], untilMs: number, hurry: AbortSignal): Promise<boolean> {
   while (sessions.some((session) => session.conversation.isTurnActive)) {
-    if (Date.now() >= untilMs) return false;
+    if (hurry.aborted || Date.now() >= untilMs) return false;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return true;

@@ -16,8 +16,11 @@ afterEach(async () => {
   daemons = [];
 });
 
-async function start(grace: string, driver: "jsonl" | "sqlite" = "jsonl"): Promise<TestDaemon> {
-  const home = mkdtempSync(join(tmpdir(), "blemees-stop-"));
+async function start(
+  grace: string,
+  driver: "jsonl" | "sqlite" = "jsonl",
+  home = mkdtempSync(join(tmpdir(), "blemees-stop-")),
+): Promise<TestDaemon> {
   const log = driver === "jsonl" ? { BLEMEESD_EVENT_LOG_DIR: join(home, "log") } : {};
   const daemon = await startDaemon({ home, env: { BLEMEESD_SHUTDOWN_GRACE: grace, ...log } });
   daemons.push(daemon);
@@ -144,28 +147,38 @@ describe("with a turn under way", () => {
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
-  test("nobody can connect meanwhile, and the turn of a client that is gone still ends", async () => {
+  test("whoever comes meanwhile is told, and the turn of a client that is gone still ends", async () => {
     const { daemon, client, session_id } = await busy("20", "#slow 30 10 #say finished");
     client.close();
     const stopping = stop(daemon);
-    await expect(connectUntilRefused(daemon.socket)).resolves.toBe("refused");
+    await untilDismissed(daemon.socket);
     expect((await stopping).code).toBe(0);
     expect(lastFrame(daemon.home, session_id)).toMatchObject({ subtype: "success" });
   });
 
-  test("a second daemon that is started meanwhile takes nothing from the first one's turn", async () => {
-    const { daemon, session_id } = await busy("20", "#slow 60 20 #say finished", "sqlite");
+  test.each(["sqlite", "jsonl"] as const)(
+    "a second daemon that is started meanwhile ends at once and takes nothing from the first one's turn: %s",
+    async (driver) => {
+      const { daemon, session_id } = await busy("20", "#slow 60 20 #say finished", driver);
+      const stopping = stop(daemon);
+      await untilDismissed(daemon.socket);
+      const second = run([], daemon.home);
+      expect(second.status).toBe(1);
+      expect(second.stderr).toContain("another blemeesd is running");
+      expect((await stopping).code).toBe(0);
+      const third = await start("1", driver, daemon.home);
+      const client = await third.connect();
+      await client.open(session_id, {}, { resume: true, last_seen_seq: 0 });
+      expect((await client.next(isOf("agent.result", session_id)))["subtype"]).toBe("success");
+    },
+  );
+
+  test("asked a second time it no longer waits for the turn", async () => {
+    const { daemon } = await busy("600", "#slow 10000 20");
     const stopping = stop(daemon);
-    await expect(connectUntilRefused(daemon.socket)).resolves.toBe("refused");
-    const second = run([], daemon.home);
-    expect(second.status).toBe(1);
-    expect(second.stderr).toContain("in use by another process");
+    await untilDismissed(daemon.socket);
+    process.kill(daemon.pid, "SIGTERM");
     expect((await stopping).code).toBe(0);
-    const third = await startDaemon({ home: daemon.home });
-    daemons.push(third);
-    const client = await third.connect();
-    await client.open(session_id, {}, { resume: true, last_seen_seq: 0 });
-    expect((await client.next(isOf("agent.result", session_id)))["subtype"]).toBe("success");
   });
 });
 
@@ -178,13 +191,13 @@ test("a demo session without process stops as well", async () => {
   expect((await stop(daemon)).code).toBe(0);
 });
 
-async function connectUntilRefused(path: string): Promise<string> {
+/** Until whoever comes is told that the daemon stops. */
+async function untilDismissed(path: string): Promise<void> {
   for (;;) {
-    try {
-      const client = await RawClient.connect(path);
-      client.close();
-    } catch {
-      return "refused";
-    }
+    const client = await RawClient.connect(path);
+    client.send({ type: "blemeesd.hello", protocol: "blemees/2" });
+    const first = await client.next(() => true).catch(() => undefined);
+    client.close();
+    if (first?.["code"] === "daemon_shutdown") return;
   }
 }

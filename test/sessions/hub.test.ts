@@ -152,7 +152,7 @@ describe("a client that goes away while its open is under way", () => {
     await settle();
     client.isGone = true;
     hub.detach(client);
-    const stopping = drain(hub, 0, silentLog);
+    const stopping = drain(hub, 0, new AbortController().signal, silentLog);
     await settle();
     go();
     await Promise.all([opening, stopping]);

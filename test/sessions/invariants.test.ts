@@ -274,7 +274,7 @@ describe.skipIf(process.platform !== "linux")("invariant 7: no process outlives 
   });
 
   // Known fault: base/child.ts sweeps once, so what is forked during the sweep stays. Remove `.fails` with the fix.
-  test.fails("an agent that dies while its tool is still forking leaves nothing", async () => {
+  test("an agent that dies while its tool is still forking leaves nothing", async () => {
     const daemon = await startDaemon();
     const client = await daemon.connect();
     const session_id = newId();

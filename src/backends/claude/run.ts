@@ -167,7 +167,13 @@ export class ClaudeRun implements Run, ChildHandlers {
       await within(ACK_LIMIT_MS, Promise.race([acked, over]));
       if (isAcked) await within(RESULT_LIMIT_MS, over);
       if (isOver && !this.#hasEnded) {
-        await killOrphans({ pid: child.pid, runId: child.runId, before, sinceS: this.#turnSinceS });
+        await killOrphans({
+          pid: child.pid,
+          runId: child.runId,
+          before,
+          sinceS: this.#turnSinceS,
+          untilS: uptime() + 0.02,
+        });
         return;
       }
     }

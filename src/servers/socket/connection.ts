@@ -260,7 +260,7 @@ export class Connection implements Client {
       return;
     }
     this.#log.info("error.emitted", { code: coded.code });
-    this.reply(errorFrame(coded, frame));
+    this.reply(errorFrame(withType(coded, frame), frame));
   }
 
   #drained(): void {
@@ -299,6 +299,12 @@ function errorFrame(error: CodedError, frame?: Record<string, unknown>): Outboun
     code: error.code as ErrorCode,
     message: error.message,
   };
+}
+
+/** A fault that is only a path in the frame (`/options/…: unexpected property`) also says in which frame. */
+function withType(error: CodedError, frame: Record<string, unknown> | undefined): CodedError {
+  if (frame === undefined || !error.message.startsWith("/")) return error;
+  return new CodedError(error.code, `${String(frame["type"])}: ${error.message}`, { cause: error });
 }
 
 function asCoded(error: unknown, log: Log): CodedError {

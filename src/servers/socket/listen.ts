@@ -25,6 +25,7 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
   const { hub, log } = context;
   const connections = new Set<Connection>();
   let peerOf: ((socket: Socket) => Peer) | undefined;
+  let isDismissed = false;
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     if (connections.size >= options.maxConnections) {
@@ -48,6 +49,7 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
       },
     });
     connections.add(connection);
+    if (isDismissed) connection.fail(goodBye());
   });
 
   const inode = await bind(server, options.path, log);
@@ -59,18 +61,23 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
   stallTimer.unref();
 
   return {
+    dismiss() {
+      isDismissed = true;
+      for (const connection of [...connections]) connection.fail(goodBye());
+    },
     async close() {
       clearInterval(stallTimer);
-      const bye = new CodedError("daemon_shutdown", "the daemon is shutting down");
-      for (const connection of [...connections]) connection.fail(bye);
-      // The path goes first: a new daemon may bind while we finish our turns.
-      // Unless one already has (a stale path was taken over): then it is not ours to remove.
+      // Unless somebody has removed ours and another daemon has put its own there.
       if (inodeOf(options.path) === inode) removeSocket(options.path);
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
     },
   };
+}
+
+function goodBye(): CodedError {
+  return new CodedError("daemon_shutdown", "the daemon is shutting down");
 }
 
 function dropStalled(connections: Iterable<Connection>, afterMs: number, log: Log): void {

@@ -191,7 +191,7 @@ describe("an open is refused", () => {
     const client = await daemon.connect();
     const refused = await client.open(newId(), claude);
     expect(refused).toMatchObject({ type: "blemeesd.error", code: "unsafe_flag" });
-    expect(refused["message"]).toMatch(/^\/options\/claude\//);
+    expect(refused["message"]).toMatch(/^blemeesd\.open: \/options\/claude\//);
   });
 
   test("with session_exists, when the id is live and it is no resume", async () => {
