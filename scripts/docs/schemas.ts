@@ -3,7 +3,8 @@
 import * as z from "zod";
 import { createBackends } from "../../src/backends/registry.ts";
 import * as older from "../../src/protocol/wire/blemees1.ts";
-import { AGENT_FRAMES, INBOUND, OUTBOUND, PROTOCOL } from "../../src/protocol/wire/blemees2.ts";
+import { INBOUND, PROTOCOL } from "../../src/protocol/wire/blemees2.ts";
+import { AGENT_FRAMES, OUTBOUND } from "../../src/protocol/wire/blemees2-outbound.ts";
 
 type Direction = "in" | "out" | "options";
 
@@ -27,7 +28,7 @@ const NOT_IN_BLEMEES_1: ReadonlySet<string> = new Set(["agent.user"]);
 export function schemaFiles(): [path: string, text: string][] {
   const newer = [
     ...frames("in", INBOUND, "blemees-2", "src/protocol/wire/blemees2.ts"),
-    ...frames("out", OUTBOUND, "blemees-2", "src/protocol/wire/blemees2.ts"),
+    ...frames("out", OUTBOUND, "blemees-2", "src/protocol/wire/blemees2-outbound.ts"),
     ...frames("out", AGENT_FRAMES, "blemees-2", "src/protocol/events.ts"),
     ...options(),
   ];

@@ -3,7 +3,8 @@
 import type * as z from "zod";
 import type { ContentBlock, UserMessage } from "../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../protocol/events.ts";
-import type { Inbound, InboundType, OUTBOUND, PROTOCOL } from "../protocol/wire/blemees2.ts";
+import type { Inbound, InboundType, PROTOCOL } from "../protocol/wire/blemees2.ts";
+import type { OUTBOUND } from "../protocol/wire/blemees2-outbound.ts";
 
 export type OutboundType = keyof typeof OUTBOUND;
 /** A `blemeesd.*` frame of the daemon, by its type. */

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { generate, writeDocs } from "../../scripts/docs/generate.ts";
 import { CONFIG_KEYS } from "../../src/daemon/config-keys.ts";
 import { ERRORS } from "../../src/protocol/errors.ts";
-import { AGENT_FRAMES, INBOUND, OUTBOUND } from "../../src/protocol/wire/blemees2.ts";
+import { INBOUND } from "../../src/protocol/wire/blemees2.ts";
+import { AGENT_FRAMES, OUTBOUND } from "../../src/protocol/wire/blemees2-outbound.ts";
 import { ROOT } from "../support/daemon.ts";
 
 interface JsonSchema {

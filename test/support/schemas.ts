@@ -1,5 +1,5 @@
 // Checks that what the daemon sends is what our schemas say.
-import { AGENT_FRAMES, OUTBOUND } from "../../src/protocol/wire/blemees2.ts";
+import { AGENT_FRAMES, OUTBOUND } from "../../src/protocol/wire/blemees2-outbound.ts";
 import type { Frame } from "./raw-client.ts";
 
 /** Throws with the frame and the fault when a frame of blemees/2 does not fit its schema. */

@@ -1,17 +1,15 @@
-// Every frame of `blemees/2` (spec §5): what a client may send (strict) and what the daemon sends.
-// schemas/*.json is generated from these two tables.
+// Every frame of `blemees/2` (spec §5) that a client may send, strict. schemas/*.json is generated from this table
+// and the one of blemees2-outbound.ts.
 import * as z from "zod";
 import { UserMessage } from "../content.ts";
-import { ERRORS } from "../errors.ts";
-import { AgentEvent } from "../events.ts";
-import { SessionId, SessionSummary } from "../session.ts";
-import { Usage } from "../usage.ts";
+import { SessionId } from "../session.ts";
 
 export const PROTOCOL = "blemees/2";
 
 const id = z.string().optional();
 const seen = z.int().min(0).optional();
-const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+/** A strict frame of that type. */
+export const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
 export const INBOUND = {
@@ -41,120 +39,3 @@ export const INBOUND = {
 } as const;
 export type InboundType = keyof typeof INBOUND;
 export type Inbound<T extends InboundType> = z.infer<(typeof INBOUND)[T]>;
-
-const backends = z.record(z.string(), z.string());
-const count = z.int().min(0);
-/** `seq` is absent only when the write to the log failed (DESIGN R2); `persisted: false` then says so. */
-const envelope = {
-  session_id: z.string(),
-  seq: z.int().min(1).optional(),
-  persisted: z.literal(false).optional(),
-};
-
-export const OUTBOUND = {
-  "blemeesd.hello_ack": frame("blemeesd.hello_ack", {
-    daemon: z.string(),
-    protocol: z.string(),
-    pid: z.int(),
-    backends,
-  }),
-  "blemeesd.opened": frame("blemeesd.opened", {
-    id,
-    session_id: z.string(),
-    backend: z.string(),
-    subprocess_pid: z.int().optional(),
-    last_seq: count,
-    native_session_id: z.string().optional(),
-  }),
-  "blemeesd.closed": frame("blemeesd.closed", { id, session_id: z.string() }),
-  "blemeesd.interrupted": frame("blemeesd.interrupted", { session_id: z.string(), was_idle: z.boolean() }),
-  "blemeesd.session_taken": frame("blemeesd.session_taken", {
-    session_id: z.string(),
-    by_peer_pid: z.int().optional(),
-  }),
-  "blemeesd.session_closed": frame("blemeesd.session_closed", { session_id: z.string(), reason: z.string() }),
-  "blemeesd.replay_gap": frame("blemeesd.replay_gap", {
-    session_id: z.string(),
-    since_seq: count,
-    first_available_seq: count,
-  }),
-  /** A watcher fell behind and is being fed from the log; nothing is lost, live frames follow. */
-  "blemeesd.catching_up": frame("blemeesd.catching_up", {
-    session_id: z.string(),
-    since_seq: count,
-    last_seq: count,
-  }),
-  "blemeesd.watching": frame("blemeesd.watching", { id, session_id: z.string(), last_seq: count }),
-  "blemeesd.unwatched": frame("blemeesd.unwatched", {
-    id,
-    session_id: z.string(),
-    was_watching: z.boolean(),
-  }),
-  "blemeesd.pong": frame("blemeesd.pong", { id, data: z.unknown().optional() }),
-  "blemeesd.status_reply": z.looseObject({
-    type: z.literal("blemeesd.status_reply"),
-    id,
-    daemon: z.string(),
-    protocol: z.string(),
-    pid: z.int(),
-    uptime_s: z.number(),
-    socket_path: z.string(),
-    backends,
-    connections: count,
-    sessions: z.looseObject({
-      total: count,
-      attached: count,
-      detached: count,
-      active_turns: count,
-      by_backend: z.record(z.string(), count),
-    }),
-    config: z.looseObject({
-      ring_buffer_size: count,
-      event_log_enabled: z.boolean(),
-      idle_timeout_s: z.number(),
-      shutdown_grace_s: z.number(),
-      max_concurrent_sessions: count,
-      max_line_bytes: count,
-    }),
-  }),
-  "blemeesd.session_info_reply": z.looseObject({
-    type: z.literal("blemeesd.session_info_reply"),
-    id,
-    session_id: z.string(),
-    backend: z.string(),
-    native_session_id: z.string(),
-    model: z.string().optional(),
-    cwd: z.string().optional(),
-    turns: count,
-    last_turn_at_ms: z.int().optional(),
-    last_turn_usage: Usage,
-    cumulative_usage: Usage,
-    context_tokens: count,
-    attached: z.boolean(),
-    subprocess_running: z.boolean(),
-    last_seq: count,
-  }),
-  "blemeesd.sessions": frame("blemeesd.sessions", {
-    id,
-    cwd: z.string().optional(),
-    sessions: z.array(SessionSummary),
-  }),
-  "blemeesd.stderr": frame("blemeesd.stderr", { ...envelope, line: z.string() }),
-  /** With `seq` and `backend` in a session's stream; without them as the answer to a request. */
-  "blemeesd.error": frame("blemeesd.error", {
-    id,
-    session_id: z.string().optional(),
-    seq: envelope.seq,
-    persisted: envelope.persisted,
-    backend: z.string().optional(),
-    code: z.enum(Object.keys(ERRORS) as [keyof typeof ERRORS]),
-    message: z.string(),
-  }),
-} as const;
-
-/** One schema a type: an event of events.ts with the envelope of a session's stream. */
-export const AGENT_FRAMES = Object.fromEntries(
-  AgentEvent.options.map((option) => [option.shape.type.value, option.extend(envelope)]),
-) as Record<string, z.ZodObject>;
-
-export type Outbound = { [T in keyof typeof OUTBOUND]: z.infer<(typeof OUTBOUND)[T]> }[keyof typeof OUTBOUND];

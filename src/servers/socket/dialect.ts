@@ -1,6 +1,7 @@
 // A dialect of the socket: which frames a client may send, as requests of blemees/2, and how our frames look to
 // it. blemees/2 is the identity; blemees/1 is a projection of the same session.
-import type { InboundType, Outbound } from "../../protocol/wire/blemees2.ts";
+import type { InboundType } from "../../protocol/wire/blemees2.ts";
+import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
 import type { Batch } from "../../sessions/index.ts";
 import type { DaemonFacts } from "../types.ts";
 

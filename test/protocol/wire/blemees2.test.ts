@@ -1,7 +1,8 @@
 // The frames of blemees/2 as the spec prints them: accepted, given back unchanged, and strict where it says so.
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { AGENT_FRAMES, INBOUND, type InboundType, OUTBOUND } from "../../../src/protocol/wire/blemees2.ts";
+import { INBOUND, type InboundType } from "../../../src/protocol/wire/blemees2.ts";
+import { AGENT_FRAMES, OUTBOUND } from "../../../src/protocol/wire/blemees2-outbound.ts";
 
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
 
