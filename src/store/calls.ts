@@ -1,5 +1,6 @@
 // What crosses between the daemon and its store thread: one call in, one reply out; and the `Store` made of it.
 import { CodedError, messageOf } from "../base/coded-error.ts";
+import type { JournalEnd } from "./journal/types.ts";
 import type { Driver, LogBatch, Recovery, Store, StoreConfig } from "./types.ts";
 
 export type Op = keyof Driver;
@@ -8,8 +9,11 @@ export type Result<K extends Op> = ReturnType<Driver[K]>;
 
 export interface StoreCall {
   id: number;
-  op: Op;
+  /** `fold` only moves the journal on. */
+  op: Op | "fold";
   args: unknown[];
+  /** The journal's records up to here are moved into the database before the call is answered. */
+  journal?: JournalEnd;
 }
 
 export interface StoreReply {
@@ -18,6 +22,14 @@ export interface StoreReply {
   value?: unknown;
   fault?: { code: string; message: string };
   recoveries?: Recovery[];
+  /** Why the journal's records could not be moved. */
+  unfolded?: string;
+}
+
+/** The value of answer 0. */
+export interface ThreadReady {
+  /** The first journal file that may be written; absent for a driver that has no journal. */
+  firstJournal?: number;
 }
 
 /** What the thread is started with. */
@@ -49,8 +61,14 @@ export function toFault(error: unknown): { code: string; message: string } {
   return { code: error instanceof CodedError ? error.code : "internal", message: messageOf(error) };
 }
 
+/** What a call gave, or throws its fault. */
+export function takeValue({ value, fault }: StoreReply): unknown {
+  if (fault !== undefined) throw new CodedError(fault.code, fault.message);
+  return value;
+}
+
 /** The memory of an answer that may move to the other thread instead of being copied. */
-export function movable(op: Op, value: unknown): ArrayBuffer[] {
+export function movable(op: StoreCall["op"], value: unknown): ArrayBuffer[] {
   if (op !== "read" || value === undefined) return [];
   return [(value as LogBatch).bytes.buffer as ArrayBuffer];
 }

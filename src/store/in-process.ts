@@ -9,7 +9,7 @@ export async function openInProcessStore(
   options: Partial<DriverOptions> = {},
 ): Promise<Store> {
   const { now = Date.now, onRecovery = () => undefined } = options;
-  const driver = await openDriver(config, { now, onRecovery });
+  const { driver } = await openDriver(config, { now, onRecovery });
   let isClosed = false;
   const call = async <K extends Op>(op: K, args: Args<K>): Promise<Result<K>> => {
     if (isClosed) throw new CodedError("internal", "the store is closed");

@@ -1,13 +1,22 @@
-// The store in a thread of its own, so that the disk never blocks the event loop (DESIGN §7). When the thread
+// The store in a thread of its own, so that the database never blocks the event loop (DESIGN §7). When the thread
 // dies, every pending call and every later one rejects with the reason.
 import { Worker } from "node:worker_threads";
 import { CodedError, messageOf } from "../base/coded-error.ts";
-import { type Args, createStore, type Op, type Result, type StoreReply, type ThreadStart } from "./calls.ts";
+import {
+  createStore,
+  type StoreCall,
+  type StoreReply,
+  type ThreadReady,
+  type ThreadStart,
+  takeValue,
+} from "./calls.ts";
+import { Journal } from "./journal/journal.ts";
+import { createJournaledStore } from "./journal/store.ts";
 import { SharedArea } from "./shared-area.ts";
-import type { AppendOrder, AppendOutcome, Store, StoreConfig, StoreOptions } from "./types.ts";
+import type { Store, StoreConfig, StoreOptions } from "./types.ts";
 
 interface Waiting {
-  resolve(value: unknown): void;
+  resolve(reply: StoreReply): void;
   reject(error: Error): void;
 }
 
@@ -18,20 +27,35 @@ export async function openThreadStore(
   options: StoreOptions = {},
 ): Promise<Store> {
   const thread = new StoreThread(config, workerUrl, options);
-  await thread.started;
+  const { firstJournal } = takeValue(await thread.started) as ThreadReady;
+  if (firstJournal === undefined) return createThreadStore(thread);
+  const journal = new Journal({ databasePath: config.path, firstNumber: firstJournal });
+  return createJournaledStore(thread, journal);
+}
+
+/** Every call goes to the thread. */
+function createThreadStore(thread: StoreThread): Store {
+  const area = new SharedArea();
   const store = createStore(
-    (op, args) => thread.call(op, args),
+    async (op, args) => takeValue(await thread.ask({ op, args })) as never,
     () => thread.close(),
   );
-  return { ...store, append: (order) => thread.append(order) };
+  const append: Store["append"] = async (order) => {
+    const moved = area.moveIn(order);
+    try {
+      return await store.append(moved.order);
+    } finally {
+      moved.free();
+    }
+  };
+  return { ...store, append };
 }
 
 class StoreThread {
-  readonly started: Promise<unknown>;
+  readonly started: Promise<StoreReply>;
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
   readonly #onRecovery: StoreOptions["onRecovery"];
-  readonly #area = new SharedArea();
   readonly #waiting = new Map<number, Waiting>();
   #calls = 0;
   #death: CodedError | undefined;
@@ -57,46 +81,41 @@ class StoreThread {
     this.#worker.on("error", (error) => this.#die(`the store thread failed: ${messageOf(error)}`, error));
   }
 
-  async append(order: AppendOrder): Promise<AppendOutcome> {
-    const moved = this.#area.moveIn(order);
-    try {
-      return await this.call("append", [moved.order]);
-    } finally {
-      moved.free();
-    }
+  /** Why no call is taken any more. */
+  get refusal(): CodedError | undefined {
+    if (this.#death !== undefined) return this.#death;
+    return this.#closing === undefined ? undefined : new CodedError("internal", "the store is closed");
   }
 
-  call<K extends Op>(op: K, args: Args<K>): Promise<Result<K>> {
-    if (this.#death !== undefined) return Promise.reject(this.#death);
-    if (this.#closing !== undefined) return Promise.reject(new CodedError("internal", "the store is closed"));
-    return this.#post(op, args);
+  /** Resolves with the answer, a fault too; rejects when there will be none. Calls are answered in order. */
+  ask(call: Omit<StoreCall, "id">): Promise<StoreReply> {
+    const { refusal } = this;
+    return refusal === undefined ? this.#post(call) : Promise.reject(refusal);
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  close(journal?: StoreCall["journal"]): Promise<void> {
+    this.#closing ??= this.#close(journal);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
-    if (this.#death === undefined) await this.#post("close", []);
+  async #close(journal: StoreCall["journal"]): Promise<void> {
+    const call: Omit<StoreCall, "id"> = { op: "close", args: [], ...(journal !== undefined && { journal }) };
+    if (this.#death === undefined) takeValue(await this.#post(call));
     await this.#ended;
   }
 
-  #post<K extends Op>(op: K, args: Args<K>): Promise<Result<K>> {
+  #post(call: Omit<StoreCall, "id">): Promise<StoreReply> {
     this.#calls += 1;
     const id = this.#calls;
-    this.#worker.postMessage({ id, op, args });
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-    });
+    this.#worker.postMessage({ ...call, id });
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 
-  #settle({ id, value, fault, recoveries }: StoreReply): void {
-    for (const recovery of recoveries ?? []) this.#onRecovery?.(recovery);
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (fault === undefined) waiting?.resolve(value);
-    else waiting?.reject(new CodedError(fault.code, fault.message));
+  #settle(reply: StoreReply): void {
+    for (const recovery of reply.recoveries ?? []) this.#onRecovery?.(recovery);
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    waiting?.resolve(reply);
   }
 
   #die(message: string, cause?: unknown): void {

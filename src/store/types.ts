@@ -64,12 +64,14 @@ export interface Driver {
 
 /** What a driver found and mended, at the start or when a session is first touched; logged by the daemon. */
 export interface Recovery {
-  /** Absent when the whole database had to be moved aside. */
+  /** Absent when it is not about one session. */
   session_id?: string;
   kept_seq: number;
   cut_bytes: number;
   /** Where the cut bytes were put. */
   aside?: string;
+  /** What happened, where the fields do not say it. */
+  message?: string;
 }
 
 export interface DriverOptions {

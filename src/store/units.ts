@@ -8,7 +8,7 @@ export interface Unit {
   row?: { index: number; value: SessionRow };
 }
 
-export function toUnits(order: AppendOrder): Unit[] {
+export function toUnits(order: Pick<AppendOrder, "batches" | "rows">): Unit[] {
   const units: Unit[] = order.batches.map((value, index) => ({ batch: { index, value } }));
   const rest: Unit[] = [];
   order.rows.forEach((value, at) => {
@@ -22,7 +22,7 @@ export function toUnits(order: AppendOrder): Unit[] {
   return [...units, ...rest];
 }
 
-export function emptyOutcome(order: AppendOrder): AppendOutcome {
+export function emptyOutcome(order: Pick<AppendOrder, "batches" | "rows">): AppendOutcome {
   return new Array<undefined>(order.batches.length + order.rows.length).fill(undefined);
 }
 

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { messageOf } from "../../base/coded-error.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { defaultRow } from "../default-row.ts";
+import { type FileSystem, nodeFileSystem } from "../disk/file-system.ts";
+import { syncDirectory, unlinkIfThere } from "../disk/whole.ts";
 import type {
   AppendOrder,
   AppendOutcome,
@@ -14,14 +16,12 @@ import type {
   Retention,
 } from "../types.ts";
 import { emptyOutcome, markUnit, toUnits, type Unit } from "../units.ts";
-import { type FileSystem, nodeFileSystem } from "./file-system.ts";
 import { LogFile } from "./log-file.ts";
 import { LogFiles } from "./log-files.ts";
 import { logOwner, logPath, ownFiles, sidecarOwner } from "./paths.ts";
 import { peekLog } from "./peek.ts";
 import { mayExceed, newFront } from "./retention.ts";
 import { Sidecars } from "./sidecar.ts";
-import { syncDirectory, unlinkIfThere } from "./whole.ts";
 
 export function openJsonlDriver(
   dir: string,

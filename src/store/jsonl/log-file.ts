@@ -2,15 +2,15 @@
 // The file is scanned once, when it is first touched; from then on `#length` is where good frames end, whatever
 // the disk holds behind it.
 import { errnoOf } from "../../base/coded-error.ts";
+import type { FileSystem } from "../disk/file-system.ts";
+import { copyBytes, setAside } from "../disk/torn.ts";
+import { readAll, replaceFile, syncDirectory, writeAll } from "../disk/whole.ts";
 import { countLines, findBatchFault, sequenceFault, wholeLines } from "../frames.ts";
 import { timestamp } from "../timestamp.ts";
 import type { DriverOptions, LogBatch } from "../types.ts";
-import type { FileSystem } from "./file-system.ts";
 import { LineIndex, type Mark } from "./line-index.ts";
 import { scanLog } from "./scan.ts";
 import { findFrame } from "./seek.ts";
-import { copyBytes, setAside } from "./torn.ts";
-import { readAll, replaceFile, syncDirectory, writeAll } from "./whole.ts";
 
 export interface LogFileOptions extends DriverOptions {
   fs: FileSystem;

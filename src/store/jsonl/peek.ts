@@ -1,8 +1,8 @@
 // A quick look at both ends of a log file, for lists and for retention: no scan, no repair, and no promise that
 // what stands between is whole.
-import type { FileSystem } from "./file-system.ts";
+import type { FileSystem } from "../disk/file-system.ts";
+import { openIfThere, readAll } from "../disk/whole.ts";
 import { parseFrame } from "./scan.ts";
-import { openIfThere, readAll } from "./whole.ts";
 
 export interface Peek {
   size: number;

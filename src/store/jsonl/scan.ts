@@ -3,9 +3,9 @@
 // tail alone proves nothing, and parsing runs at about 200 MB/s, once a session and start.
 import { isUtf8 } from "node:buffer";
 import { CodedError } from "../../base/coded-error.ts";
-import type { FileSystem } from "./file-system.ts";
+import type { FileSystem } from "../disk/file-system.ts";
+import { readAll } from "../disk/whole.ts";
 import { LineIndex } from "./line-index.ts";
-import { readAll } from "./whole.ts";
 
 export interface Scan {
   /** Absent when no valid frame was found. */

@@ -1,8 +1,8 @@
 // Walks the frames of a log file without parsing them: a frame begins behind each newline, and each has the
 // next seq. True of the part that scan.ts accepted.
-import type { FileSystem } from "./file-system.ts";
+import type { FileSystem } from "../disk/file-system.ts";
+import { readAll } from "../disk/whole.ts";
 import type { Mark } from "./line-index.ts";
-import { readAll } from "./whole.ts";
 
 const LF = 0x0a;
 const CHUNK = 64 * 1024;

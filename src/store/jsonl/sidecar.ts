@@ -3,12 +3,12 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { defaultRow } from "../default-row.ts";
+import type { FileSystem } from "../disk/file-system.ts";
+import { setAside } from "../disk/torn.ts";
+import { openIfThere, readAll, replaceFile, syncDirectory, unlinkIfThere, writeAll } from "../disk/whole.ts";
 import { timestamp } from "../timestamp.ts";
 import type { DriverOptions } from "../types.ts";
-import type { FileSystem } from "./file-system.ts";
 import { sidecarPath } from "./paths.ts";
-import { setAside } from "./torn.ts";
-import { openIfThere, readAll, replaceFile, syncDirectory, unlinkIfThere, writeAll } from "./whole.ts";
 
 export interface SidecarOptions extends DriverOptions {
   fs: FileSystem;

@@ -20,6 +20,9 @@ interface Opening {
 
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
+const SQLITE_TOOBIG = 18;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
 const SQLITE_NOTADB = 26;
 
 export async function openDatabase(opening: Opening): Promise<Database> {
@@ -63,6 +66,12 @@ export function inTransaction<T>(db: Database, work: () => T): T {
     if (db.isTransaction) db.exec("ROLLBACK");
     throw cause;
   }
+}
+
+/** The values themselves are at fault: they can never be stored, while a full disk may have room again. */
+export function isRefusal(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === SQLITE_TOOBIG || code === SQLITE_CONSTRAINT || code === SQLITE_MISMATCH;
 }
 
 type Engine = new (path: string) => Database;

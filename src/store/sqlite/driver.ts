@@ -2,6 +2,7 @@
 import { messageOf } from "../../base/coded-error.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { defaultRow } from "../default-row.ts";
+import type { FoldTarget, JournalPlace, JournalRecord } from "../journal/types.ts";
 import type {
   AppendOrder,
   AppendOutcome,
@@ -9,16 +10,24 @@ import type {
   DriverOptions,
   LogBatch,
   PruneCounts,
+  Recovery,
   Retention,
 } from "../types.ts";
 import { emptyOutcome, markUnit, toUnits, type Unit } from "../units.ts";
-import { closeDatabase, type Database, inTransaction, openDatabase } from "./database.ts";
+import {
+  closeDatabase,
+  type Database,
+  inTransaction,
+  isRefusal,
+  openDatabase,
+  type Statement,
+} from "./database.ts";
 import { Events } from "./events.ts";
 import { migrate } from "./migrations.ts";
 import { Pruner } from "./retention.ts";
 import { Sessions } from "./sessions.ts";
 
-export async function openSqliteDriver(path: string, options: DriverOptions): Promise<Driver> {
+export async function openSqliteDriver(path: string, options: DriverOptions): Promise<SqliteDriver> {
   const db = await openDatabase({
     path,
     now: options.now,
@@ -33,12 +42,14 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
 }
 
 /** Over a database that is open and migrated; its own door for tests that let the database fail. */
-export class SqliteDriver implements Driver {
+export class SqliteDriver implements Driver, FoldTarget {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #events: Events;
   readonly #sessions: Sessions;
   readonly #pruner: Pruner;
+  /** Prepared when it is needed: only a store with a journal has it. */
+  #savePlace: Statement | undefined;
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
@@ -62,6 +73,27 @@ export class SqliteDriver implements Driver {
       if (order.sync) this.#syncNormally();
     }
     return outcome;
+  }
+
+  place(): JournalPlace {
+    return this.#db.prepare('SELECT n, "offset" FROM journal').get() as unknown as JournalPlace;
+  }
+
+  fold(records: JournalRecord[], place: JournalPlace, sync: boolean): Recovery[] {
+    try {
+      if (sync) this.#db.exec("PRAGMA synchronous=FULL");
+      return inTransaction(this.#db, () => {
+        const refused = records.flatMap((record) => this.#foldRecord(record));
+        this.#savePlace ??= this.#db.prepare('UPDATE journal SET n = ?, "offset" = ?');
+        this.#savePlace.run(place.n, place.offset);
+        return refused;
+      });
+    } catch (error) {
+      this.#events.forget();
+      throw error;
+    } finally {
+      if (sync) this.#syncNormally();
+    }
   }
 
   read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined {
@@ -101,7 +133,7 @@ export class SqliteDriver implements Driver {
   #tryTogether(units: Unit[], outcome: AppendOutcome): boolean {
     try {
       inTransaction(this.#db, () => {
-        for (const unit of units) markUnit(outcome, unit, this.#store(unit));
+        for (const unit of units) markUnit(outcome, unit, this.#store(unit, this.#now()));
       });
       return true;
     } catch {
@@ -116,7 +148,7 @@ export class SqliteDriver implements Driver {
       markUnit(
         outcome,
         unit,
-        inTransaction(this.#db, () => this.#store(unit)),
+        inTransaction(this.#db, () => this.#store(unit, this.#now())),
       );
     } catch (error) {
       this.#events.forget();
@@ -124,8 +156,30 @@ export class SqliteDriver implements Driver {
     }
   }
 
-  #store({ batch, row }: Unit): string | undefined {
-    const fault = batch === undefined ? undefined : this.#events.insert(batch.value, this.#now());
+  /** Units that can never be stored, in whose place nothing else would come. */
+  #foldRecord(record: JournalRecord): Recovery[] {
+    const refused: Recovery[] = [];
+    for (const unit of toUnits(record)) {
+      const message = this.#tryFold(unit, record.at_ms);
+      const { session_id } = unit.batch?.value ?? unit.row?.value ?? { session_id: "" };
+      if (message === undefined) continue;
+      const kept_seq = this.#events.lastSeq(session_id);
+      refused.push({ session_id, kept_seq, cut_bytes: unit.batch?.value.bytes.length ?? 0, message });
+    }
+    return refused;
+  }
+
+  #tryFold(unit: Unit, atMs: number): string | undefined {
+    try {
+      return this.#store(unit, atMs);
+    } catch (error) {
+      if (isRefusal(error)) return messageOf(error);
+      throw error;
+    }
+  }
+
+  #store({ batch, row }: Unit, atMs: number): string | undefined {
+    const fault = batch === undefined ? undefined : this.#events.insert(batch.value, atMs);
     if (fault === undefined && row !== undefined) this.#sessions.save(row.value);
     return fault;
   }

@@ -40,7 +40,7 @@ export class Events {
   /** Inserts the batch, or says why it may not be stored. Throws when the database does. */
   insert(batch: LogBatch, nowMs: number): string | undefined {
     const { session_id, first_seq, last_seq, bytes } = batch;
-    const fault = findBatchFault(batch) ?? sequenceFault(batch, this.#lastSeqOf(session_id));
+    const fault = findBatchFault(batch) ?? sequenceFault(batch, this.lastSeq(session_id));
     if (fault !== undefined) return fault;
     this.#insert.run(session_id, first_seq, last_seq, last_seq - first_seq + 1, nowMs, bytes);
     if (this.#lastSeq.size >= MAX_CACHED) this.#lastSeq.clear();
@@ -51,6 +51,11 @@ export class Events {
   /** The transaction was rolled back, or somebody else changed the tables. */
   forget(): void {
     this.#lastSeq.clear();
+  }
+
+  /** What the next batch must follow. */
+  lastSeq(session_id: string): number {
+    return this.#lastSeq.get(session_id) ?? this.newestSeq(session_id) ?? this.#rowSeq(session_id);
   }
 
   newestSeq(session_id: string): number | undefined {
@@ -82,10 +87,6 @@ export class Events {
   delete(session_id: string): void {
     this.#delete.run(session_id);
     this.#lastSeq.delete(session_id);
-  }
-
-  #lastSeqOf(session_id: string): number {
-    return this.#lastSeq.get(session_id) ?? this.newestSeq(session_id) ?? this.#rowSeq(session_id);
   }
 
   /** The first stored batch with frames behind `after_seq`, without the frames up to it. */

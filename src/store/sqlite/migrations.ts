@@ -24,6 +24,9 @@ export const MIGRATIONS: readonly string[] = [
      row TEXT NOT NULL CHECK (json_valid(row))
    ) STRICT;
    CREATE INDEX sessions_by_activity ON sessions (last_active_at_ms);`,
+  // One row: how far the journal's records are stored here.
+  `CREATE TABLE journal (n INTEGER NOT NULL, "offset" INTEGER NOT NULL) STRICT;
+   INSERT INTO journal VALUES (1, 0);`,
 ];
 
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {

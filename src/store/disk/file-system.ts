@@ -1,5 +1,5 @@
-// The calls the JSONL driver makes on the disk, as an interface, so that a test can let any of them fail or
-// lose what was not synced.
+// The calls the JSONL driver and the journal make on the disk, as an interface, so that a test can let any of
+// them fail or lose what was not synced.
 import * as fs from "node:fs";
 
 export interface FileSystem {

@@ -1,0 +1,166 @@
+// The reading end of the journal: moves its records into the database, in order and exactly once, because the
+// place up to which they are stored stands in the same transaction. Runs in the store thread.
+import { dirname } from "node:path";
+import { messageOf } from "../../base/coded-error.ts";
+import type { FileSystem } from "../disk/file-system.ts";
+import { setAside } from "../disk/torn.ts";
+import { timestamp } from "../timestamp.ts";
+import type { DriverOptions } from "../types.ts";
+import { journalNumbers, journalPath } from "./names.ts";
+import { JournalReader } from "./reader.ts";
+import type { FoldTarget, JournalEnd, JournalPlace } from "./types.ts";
+
+export interface FolderOptions extends DriverOptions {
+  target: FoldTarget;
+  databasePath: string;
+  fs: FileSystem;
+}
+
+export class Folder {
+  readonly #options: FolderOptions;
+  #at: JournalPlace;
+  #reader: JournalReader | undefined;
+  /** Something in this file was refused by the database; it is kept. */
+  #isRefused = false;
+  #isFailing = false;
+
+  constructor(options: FolderOptions) {
+    this.#options = options;
+    this.#at = options.target.place();
+  }
+
+  /** The number of the file that may be written next. */
+  get nextNumber(): number {
+    return this.#at.n;
+  }
+
+  /** Stores what a daemon that died left behind. Afterwards there is no journal file. */
+  recover(): void {
+    const { fs, databasePath } = this.#options;
+    const found = journalNumbers(databasePath, fs.readdirSync(dirname(databasePath)));
+    const old = found.filter((n) => n < this.#at.n);
+    for (const n of found.slice(old.length)) {
+      if (n > this.#at.n) this.#at = { n, offset: 0 };
+      this.#recoverFile();
+    }
+    // A power cut can take a file whose records are stored; its number may not be used again.
+    if (this.#at.offset > 0) this.#at = { n: this.#at.n + 1, offset: 0 };
+    else if (old.length === 0) return;
+    // The old ones were stored, but a daemon that was killed may not have seen that synced.
+    this.sync();
+    for (const n of old) this.#remove(n);
+  }
+
+  /** Stores everything up to `end`; why not, when it cannot. What was stored before then stays stored. */
+  fold(end: JournalEnd): string | undefined {
+    try {
+      while (this.#at.n < end.n) {
+        this.#moveWhole(this.#open().size());
+        this.#finish();
+      }
+      if (this.#at.n === end.n) {
+        if (this.#at.offset < end.offset) this.#moveWhole(end.offset);
+        if (end.isDone) this.#finish();
+      }
+      this.#isFailing = false;
+      return undefined;
+    } catch (error) {
+      const message = `the journal could not be moved into the database: ${messageOf(error)}`;
+      // Told once: it is tried again several times a second.
+      if (!this.#isFailing) this.#options.onRecovery({ kept_seq: 0, cut_bytes: 0, message });
+      this.#isFailing = true;
+      return message;
+    }
+  }
+
+  /** Puts on the disk what the database was given so far. */
+  sync(): void {
+    this.#options.target.fold([], this.#at, true);
+  }
+
+  close(): void {
+    this.#reader?.close();
+    this.#reader = undefined;
+  }
+
+  #recoverFile(): void {
+    const { fs, databasePath, now, onRecovery } = this.#options;
+    const reader = this.#open();
+    const size = reader.size();
+    this.#move(size);
+    const cut_bytes = size - this.#at.offset;
+    if (cut_bytes > 0) {
+      const path = journalPath(databasePath, this.#at.n);
+      const aside = setAside(fs, { fd: reader.fd, path, start: this.#at.offset }, timestamp(now()));
+      onRecovery({ kept_seq: 0, cut_bytes, aside, message: "the end of the journal was damaged" });
+    }
+    this.#finish();
+  }
+
+  #moveWhole(end: number): void {
+    this.#move(end);
+    if (this.#at.offset >= end) return;
+    throw new Error(
+      `${journalPath(this.#options.databasePath, this.#at.n)} is damaged at ${this.#at.offset}`,
+    );
+  }
+
+  /** Stores the good records in front of `end`; stops at the first that is not. */
+  #move(end: number): void {
+    const { target, onRecovery } = this.#options;
+    const reader = this.#open();
+    while (this.#at.offset < end) {
+      const { records, end: offset } = reader.next(this.#at.offset, end);
+      if (records.length === 0) return;
+      const place = { n: this.#at.n, offset };
+      const refused = target.fold(records, place, false);
+      this.#at = place;
+      if (refused.length > 0) this.#isRefused = true;
+      for (const one of refused) onRecovery(one);
+    }
+  }
+
+  /** Goes to the next file. The old one goes only when the disk has what was in it. */
+  #finish(): void {
+    const { n } = this.#at;
+    const next = { n: n + 1, offset: 0 };
+    this.#options.target.fold([], next, true);
+    this.#at = next;
+    this.close();
+    if (this.#isRefused) this.#keep(n);
+    else this.#remove(n);
+    this.#isRefused = false;
+  }
+
+  #open(): JournalReader {
+    const { fs, databasePath } = this.#options;
+    this.#reader ??= new JournalReader(fs, journalPath(databasePath, this.#at.n));
+    return this.#reader;
+  }
+
+  #remove(n: number): void {
+    const { fs, databasePath } = this.#options;
+    try {
+      fs.unlinkSync(journalPath(databasePath, n));
+    } catch {
+      // It is stored and will not be read again; the next start removes it.
+    }
+  }
+
+  #keep(n: number): void {
+    const { fs, databasePath, now, onRecovery } = this.#options;
+    const path = journalPath(databasePath, n);
+    const aside = `${path}.refused-${timestamp(now())}`;
+    try {
+      fs.renameSync(path, aside);
+      onRecovery({
+        kept_seq: 0,
+        cut_bytes: 0,
+        aside,
+        message: "the database refused records of the journal",
+      });
+    } catch {
+      // Each refusal was told already; the next start removes the file.
+    }
+  }
+}

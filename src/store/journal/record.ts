@@ -1,0 +1,72 @@
+// A record of the journal: 16 bytes (mark, CRC-32 of all that follows, whole length, length of the head), the head as
+// JSON (what, and how many bytes), the frames as they are. A record that is cut or has holes fails its CRC.
+import { crc32 } from "node:zlib";
+import type { AppendOrder, LogBatch } from "../types.ts";
+import type { JournalRecord } from "./types.ts";
+
+/** "BJ1\n" */
+const MARK = 0x0a314a42;
+const PREFIX_BYTES = 16;
+const CRC_AT = 4;
+const CHECKED_FROM = 8;
+const SCRATCH_BYTES = 256 * 1024;
+/** A UTF-16 unit takes at most this in UTF-8. */
+const MAX_UTF8_BYTES = 3;
+
+interface Head {
+  at_ms: number;
+  batches: (Omit<LogBatch, "bytes"> & { size: number })[];
+  rows: AppendOrder["rows"];
+}
+
+export class RecordWriter {
+  /** Spares a buffer an append. */
+  readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+  /** The record; good until the next call. */
+  encode(content: JournalRecord): Buffer {
+    const head = headOf(content);
+    let room = PREFIX_BYTES + head.length * MAX_UTF8_BYTES;
+    for (const { bytes } of content.batches) room += bytes.length;
+    const record = room <= SCRATCH_BYTES ? this.#scratch : Buffer.allocUnsafe(room);
+    const headBytes = record.write(head, PREFIX_BYTES);
+    let end = PREFIX_BYTES + headBytes;
+    for (const { bytes } of content.batches) {
+      record.set(bytes, end);
+      end += bytes.length;
+    }
+    record.writeUInt32LE(MARK, 0);
+    record.writeUInt32LE(end, CHECKED_FROM);
+    record.writeUInt32LE(headBytes, CHECKED_FROM + 4);
+    record.writeUInt32LE(crc32(record.subarray(CHECKED_FROM, end)), CRC_AT);
+    return record.subarray(0, end);
+  }
+}
+
+/** The record at the front of `bytes` and its length; undefined when it is not whole or not what was written. */
+export function decodeRecord(bytes: Buffer): { record: JournalRecord; length: number } | undefined {
+  if (bytes.length < PREFIX_BYTES || bytes.readUInt32LE(0) !== MARK) return undefined;
+  const length = bytes.readUInt32LE(CHECKED_FROM);
+  if (length > bytes.length || length < PREFIX_BYTES) return undefined;
+  if (crc32(bytes.subarray(CHECKED_FROM, length)) !== bytes.readUInt32LE(CRC_AT)) return undefined;
+  const headEnd = PREFIX_BYTES + bytes.readUInt32LE(CHECKED_FROM + 4);
+  const { at_ms, rows, batches } = JSON.parse(bytes.toString("utf8", PREFIX_BYTES, headEnd)) as Head;
+  let end = headEnd;
+  const record: JournalRecord = { at_ms, rows, batches: [] };
+  for (const { size, ...batch } of batches) {
+    record.batches.push({ ...batch, bytes: bytes.subarray(end, end + size) });
+    end += size;
+  }
+  return { record, length };
+}
+
+/** By hand, because of the usual order, one batch and no row, there is little to it. */
+function headOf({ at_ms, batches, rows }: JournalRecord): string {
+  let text = "";
+  for (const { session_id, first_seq, last_seq, bytes } of batches) {
+    const comma = text === "" ? "" : ",";
+    text += `${comma}{"session_id":${JSON.stringify(session_id)},"first_seq":${first_seq},"last_seq":${last_seq},"size":${bytes.length}}`;
+  }
+  const rowText = rows.length === 0 ? "[]" : JSON.stringify(rows);
+  return `{"at_ms":${at_ms},"batches":[${text}],"rows":${rowText}}`;
+}

@@ -1,0 +1,241 @@
+// The store in front of the SQLite thread: an append is one write to a file in this thread (two wake-ups of a thread
+// took ten times as long), and the thread moves the records into the database in large pieces, always before
+// it answers a call. See docs/decisions/0006.
+import { CodedError, messageOf } from "../../base/coded-error.ts";
+import {
+  type Args,
+  createStore,
+  type Op,
+  type Result,
+  type StoreCall,
+  type StoreReply,
+  takeValue,
+} from "../calls.ts";
+import type { AppendOrder, AppendOutcome, Store } from "../types.ts";
+import { emptyOutcome } from "../units.ts";
+import type { Journal } from "./journal.ts";
+import { KnownSeqs } from "./known-seqs.ts";
+import type { JournalEnd } from "./types.ts";
+
+/** The thread with the database. Calls are answered in the order in which they were asked. */
+export interface FoldingThread {
+  readonly refusal: CodedError | undefined;
+  ask(call: Omit<StoreCall, "id">): Promise<StoreReply>;
+  close(journal?: JournalEnd): Promise<void>;
+}
+
+/** Large enough for few transactions, small enough that a call never waits long for them. */
+const FOLD_BYTES = 1024 * 1024;
+const FOLD_AFTER_MS = 200;
+/** Past this an append waits for the thread: agents are held up rather than the disk filled. */
+const SLOW_BYTES = 16 * 1024 * 1024;
+/** Past this, while the database takes nothing, an append fails. */
+const FULL_BYTES = 64 * 1024 * 1024;
+
+export function createJournaledStore(thread: FoldingThread, journal: Journal): Store {
+  const journaled = new JournaledStore(thread, journal);
+  const store = createStore(
+    (op, args) => journaled.call(op, args),
+    () => journaled.close(),
+  );
+  return {
+    ...store,
+    append: (order) => journaled.append(order),
+    // Through the journal too: otherwise a row could overtake, or outlive, the appends around it.
+    saveRow: async (row) => {
+      const [fault] = await journaled.append({ batches: [], rows: [row], sync: false });
+      if (fault !== undefined) throw new CodedError("internal", fault);
+    },
+  };
+}
+
+class JournaledStore {
+  readonly #thread: FoldingThread;
+  readonly #journal: Journal;
+  readonly #seqs = new KnownSeqs();
+  /** What must be done before the next append or call may begin. */
+  #tail: Promise<void> | undefined;
+  #writtenBytes = 0;
+  #foldedBytes = 0;
+  #foldFault: string | undefined;
+  /** Files before this one are in the database, on the disk. */
+  #foldedNumber: number;
+  #folding: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(thread: FoldingThread, journal: Journal) {
+    this.#thread = thread;
+    this.#journal = journal;
+    this.#foldedNumber = journal.number + 1;
+  }
+
+  /** The way of every event: with nothing in its way it is done when this returns. */
+  append(order: AppendOrder): Promise<AppendOutcome> {
+    if (this.#closing !== undefined) return Promise.reject(closedError());
+    if (this.#tail !== undefined) return this.#hold(this.#tail.then(() => this.#appendNow(order)));
+    const outcome = this.#appendNow(order);
+    return outcome instanceof Promise ? this.#hold(outcome) : Promise.resolve(outcome);
+  }
+
+  call<K extends Op>(op: K, args: Args<K>): Promise<Result<K>> {
+    if (this.#closing !== undefined) return Promise.reject(closedError());
+    if (this.#tail === undefined) return this.#callNow(op, args);
+    const tail = this.#tail;
+    return new Promise((resolve, reject) => {
+      void this.#hold(tail.then(() => void this.#callNow(op, args).then(resolve, reject)));
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#tail;
+    clearTimeout(this.#timer);
+    try {
+      await this.#thread.close(this.#journal.end(true));
+    } finally {
+      this.#journal.release();
+    }
+  }
+
+  #appendNow(order: AppendOrder): AppendOutcome | Promise<AppendOutcome> {
+    const { refusal } = this.#thread;
+    if (refusal !== undefined) return Promise.reject(refusal);
+    if (this.#journal.fault !== undefined) return this.#renew(order, this.#journal.fault);
+    if (this.#seqs.unknown(order).length > 0) return this.#learn(order);
+    const outcome = emptyOutcome(order);
+    const content = this.#seqs.admit(order, outcome);
+    if (content.batches.length + content.rows.length === 0) return outcome;
+    let size: number;
+    try {
+      this.#checkRoom();
+      size = this.#journal.write({ batches: content.batches, rows: content.rows, at_ms: Date.now() });
+    } catch (error) {
+      this.#seqs.takeBack(content);
+      return failRest(outcome, messageOf(error));
+    }
+    if (order.sync) return this.#sync({ content, outcome, size });
+    this.#keep(size);
+    if (this.#unfoldedBytes > SLOW_BYTES && this.#foldFault === undefined) {
+      return (this.#folding ?? Promise.resolve()).then(() => outcome);
+    }
+    return outcome;
+  }
+
+  /** Nothing is written meanwhile, so a record that the disk does not confirm is the last one and can be cut off. */
+  async #sync(written: {
+    content: Pick<AppendOrder, "batches" | "rows">;
+    outcome: AppendOutcome;
+    size: number;
+  }): Promise<AppendOutcome> {
+    try {
+      // An older file holds frames that these follow: they must be on the disk first.
+      if (this.#foldedNumber < this.#journal.number) await this.#fold();
+      await this.#journal.sync();
+    } catch (error) {
+      this.#journal.drop();
+      this.#seqs.takeBack(written.content);
+      return failRest(written.outcome, messageOf(error));
+    }
+    this.#keep(written.size);
+    return written.outcome;
+  }
+
+  /** A file that may not be written again: what is good in it goes into the database, then there is a new one. */
+  async #renew(order: AppendOrder, fault: string): Promise<AppendOutcome> {
+    const reply = await this.#ask({ op: "fold", args: [] }, this.#journal.end(true));
+    if (reply.unfolded !== undefined) return failRest(emptyOutcome(order), `${fault}; ${reply.unfolded}`);
+    this.#journal.release();
+    return this.#appendNow(order);
+  }
+
+  async #learn(order: AppendOrder): Promise<AppendOutcome> {
+    this.#seqs.forgetMany();
+    for (const session_id of this.#seqs.unknown(order)) {
+      const row = await this.#callNow("loadRow", [session_id]);
+      this.#seqs.learn(session_id, row?.last_seq ?? 0);
+    }
+    return this.#appendNow(order);
+  }
+
+  async #callNow<K extends Op>(op: K, args: Args<K>): Promise<Result<K>> {
+    if (op === "delete") this.#seqs.forget(args[0] as string);
+    return takeValue(await this.#ask({ op, args })) as Result<K>;
+  }
+
+  /** Asks the thread; what the journal holds by now is in the database before it answers. */
+  async #ask(call: Omit<StoreCall, "id">, journal = this.#journal.end()): Promise<StoreReply> {
+    if (journal === undefined) return this.#thread.ask(call);
+    const bytes = this.#writtenBytes;
+    const reply = await this.#thread.ask({ ...call, journal });
+    this.#foldFault = reply.unfolded;
+    if (reply.unfolded !== undefined) return reply;
+    this.#foldedBytes = Math.max(this.#foldedBytes, bytes);
+    this.#foldedNumber = Math.max(this.#foldedNumber, journal.isDone ? journal.n + 1 : journal.n);
+    return reply;
+  }
+
+  get #unfoldedBytes(): number {
+    return this.#writtenBytes - this.#foldedBytes;
+  }
+
+  #checkRoom(): void {
+    if (this.#unfoldedBytes < FULL_BYTES) return;
+    const why = this.#foldFault ?? "the database is too slow";
+    throw new Error(`the journal holds ${FULL_BYTES >> 20} MB that the database did not take yet: ${why}`);
+  }
+
+  #keep(size: number): void {
+    this.#journal.keep(size);
+    this.#writtenBytes += size;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#folding !== undefined || this.#closing !== undefined) return;
+    if (this.#unfoldedBytes > FOLD_BYTES && this.#foldFault === undefined) {
+      this.#startFolding();
+      return;
+    }
+    this.#timer ??= setTimeout(() => this.#startFolding(), FOLD_AFTER_MS).unref();
+  }
+
+  #startFolding(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const done = () => {
+      this.#folding = undefined;
+      if (this.#unfoldedBytes > 0) this.#schedule();
+    };
+    // A thread that died is told to the next append or call.
+    this.#folding = this.#ask({ op: "fold", args: [] }).then(done, () => undefined);
+  }
+
+  async #fold(): Promise<void> {
+    const { unfolded } = await this.#ask({ op: "fold", args: [] });
+    if (unfolded !== undefined) throw new Error(unfolded);
+  }
+
+  /** Whatever comes next waits for this. */
+  #hold<T>(work: Promise<T>): Promise<T> {
+    const release = () => {
+      if (this.#tail === tail) this.#tail = undefined;
+    };
+    const tail = work.then(release, release);
+    this.#tail = tail;
+    return work;
+  }
+}
+
+/** Everything that was not refused for itself fails for `reason`. */
+function failRest(outcome: AppendOutcome, reason: string): AppendOutcome {
+  return outcome.map((fault) => fault ?? reason);
+}
+
+function closedError(): CodedError {
+  return new CodedError("internal", "the store is closed");
+}
