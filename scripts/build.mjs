@@ -43,8 +43,19 @@ await Promise.all([
   build({ ...common, entryPoints: { client: "src/client/index.ts" }, sourcemap: true }),
 ]);
 for (const name of PROGRAMS) chmodSync(join(root, "dist", `${name}.js`), 0o755);
+setDaemonFlags(join(root, "dist/blemeesd.js"));
 writeTypes();
 if (!isQuiet) console.log(`built dist/ in ${Date.now() - startedMs} ms`);
+
+/**
+ * The daemon runs with a small young generation: 30 MB less after a busy hour, at the same speed. V8 takes that only
+ * on the command line, so the file is a shell script that runs itself with Node, and a program to Node.
+ */
+function setDaemonFlags(file) {
+  const [, ...program] = readFileSync(file, "utf8").split("\n");
+  const start = '":" //# ; exec /usr/bin/env node --max-semi-space-size=4 "$0" "$@"';
+  writeFileSync(file, ["#!/bin/sh", start, ...program].join("\n"));
+}
 
 function writeTypes() {
   const tsc = spawnSync(

@@ -4,9 +4,7 @@ import { join } from "node:path";
 import { prepare, root } from "./prepare.mjs";
 
 prepare();
-const daemon = spawn(process.execPath, [join(root, "dist/blemeesd.js"), ...process.argv.slice(2)], {
-  stdio: "inherit",
-});
+const daemon = spawn(join(root, "dist/blemeesd.js"), process.argv.slice(2), { stdio: "inherit" });
 // The terminal sends Ctrl-C to both; a service manager signals only us.
 process.on("SIGINT", () => undefined);
 process.on("SIGTERM", () => daemon.kill("SIGTERM"));

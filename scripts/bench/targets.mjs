@@ -20,7 +20,13 @@ const HELLO = '{"type":"blemeesd.hello","client":"bench/1","protocol":"blemees/2
 /** @param {import("./plan.mjs").Context} context */
 export function startRelay({ bench, tools }) {
   const socketPath = join(bench.makeDirectory(), "s");
-  return startTarget(bench, "relay", socketPath, [RELAY, socketPath, tools.agent], cleanEnvironment());
+  return startTarget(
+    bench,
+    "relay",
+    socketPath,
+    [process.execPath, RELAY, socketPath, tools.agent],
+    cleanEnvironment(),
+  );
 }
 
 /**
@@ -34,7 +40,9 @@ export function startDaemon(
   { nodeArgs = [], directory = bench.makeDirectory() } = {},
 ) {
   const socketPath = join(directory, "s");
-  return startTarget(bench, store, socketPath, [...nodeArgs, daemon], {
+  // As people start it: the file runs itself, with its own flags for Node. A profile brings flags of its own.
+  const command = nodeArgs.length === 0 ? [daemon] : [process.execPath, ...nodeArgs, daemon];
+  return startTarget(bench, store, socketPath, command, {
     ...cleanEnvironment(),
     HOME: directory,
     XDG_CONFIG_HOME: directory,
@@ -58,13 +66,13 @@ function cleanEnvironment() {
  * @param {import("./workbench.mjs").Workbench} bench
  * @param {Target["name"]} name
  * @param {string} socketPath
- * @param {string[]} nodeArgs
+ * @param {string[]} command
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<Target>}
  */
-async function startTarget(bench, name, socketPath, nodeArgs, env) {
+async function startTarget(bench, name, socketPath, [program = "", ...args], env) {
   const startedAt = performance.now();
-  const child = bench.start(process.execPath, nodeArgs, { env, stdio: ["pipe", "ignore", "inherit"] });
+  const child = bench.start(program, args, { env, stdio: ["pipe", "ignore", "inherit"] });
   const isAlive = () => child.exitCode === null && child.signalCode === null;
   while (!(await isAnswering(socketPath))) {
     if (!isAlive())

@@ -13,6 +13,8 @@ import { createIdentity } from "./orphans.ts";
 
 const OUTBOX_BYTES = 1024 * 1024;
 const HELLO_TIMEOUT_MS = 5_000;
+/** Starting the store's thread costs some milliseconds, in which a client that waits for us gets its hello. */
+const STORE_DELAY_MS = 20;
 
 export interface Daemon {
   detection: Detection;
@@ -91,7 +93,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   );
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
   detection = detectBackends(backends, log);
-  bound();
+  setTimeout(bound, STORE_DELAY_MS);
   // Only once the store is ours: a daemon that still finishes its turns holds it, and its agents are not left over.
   const swept = ready.then(
     () => identity.sweep(log),

@@ -7,7 +7,7 @@ import type { Usage } from "../protocol/usage.ts";
 /** One client as the sessions see it; a connection makes one. */
 export interface Client {
   readonly id: string;
-  readonly peer_pid?: number;
+  readonly peer_pid?: number | undefined;
   /** It went away; what it asked for last is not carried out any more. */
   readonly isGone?: boolean;
 }

@@ -25,12 +25,13 @@ const LINGER_MS = 2_000;
 export interface ConnectionOptions {
   id: string;
   socket: Socket;
-  peer: Peer;
   context: ServerContext;
   dialects: ReadonlyMap<string, Dialect>;
   limits: ConnectionLimits;
   /** How many connections there are. */
   siblings(): number;
+  /** Who is at the other end, asked of the kernel. */
+  peer(): Peer;
   closed(connection: Connection): void;
 }
 
@@ -42,7 +43,6 @@ export interface ConnectionLimits {
 
 export class Connection implements Client {
   readonly id: string;
-  readonly peer_pid?: number;
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
   readonly #outbox: Outbox;
@@ -50,6 +50,7 @@ export class Connection implements Client {
   readonly #attachments = new Map<string, Set<Attachment>>();
   readonly #helloTimer: NodeJS.Timeout;
   #dialect: Dialect | undefined;
+  #knownPeer: Peer | undefined;
   /** Lines that came before the hello was answered. */
   #early: (() => Record<string, unknown>)[] | undefined;
   #requests = 0;
@@ -60,7 +61,6 @@ export class Connection implements Client {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.id = options.id;
-    if (options.peer.pid !== undefined) this.peer_pid = options.peer.pid;
     this.#socket = options.socket;
     this.#log = options.context.log.with({ connection_id: options.id });
     this.#outbox = new Outbox(options.socket, options.limits.outboxBytes, { drained: () => this.#drained() });
@@ -68,7 +68,6 @@ export class Connection implements Client {
       () => this.fail(new CodedError("invalid_message", "no blemeesd.hello within 5 s")),
       options.limits.helloTimeoutMs,
     );
-    this.#log.info("connection.open", { peer_pid: options.peer.pid, peer_uid: options.peer.uid });
     this.#listen();
   }
 
@@ -82,6 +81,21 @@ export class Connection implements Client {
 
   get deletesTranscripts(): boolean {
     return this.#dialect?.deletesTranscripts ?? false;
+  }
+
+  get peer_pid(): number | undefined {
+    return this.#peer().pid;
+  }
+
+  /** Logs who is at the other end; asking the kernel is put off at start (listen.ts) but never forgotten. */
+  introduce(): void {
+    const { pid, uid } = this.#peer();
+    this.#log.info("connection.open", { peer_pid: pid, peer_uid: uid });
+  }
+
+  #peer(): Peer {
+    this.#knownPeer ??= this.#options.peer();
+    return this.#knownPeer;
   }
 
   siblings(): number {

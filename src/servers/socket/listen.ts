@@ -13,6 +13,7 @@ import { loadPeerLookup, type Peer } from "./peer.ts";
 
 const BACKLOG = 1024;
 const STALL_CHECK_MS = 1_000;
+const PEER_LOOKUP_MS = 30;
 const DIALECTS = new Map([blemees2, blemees1].map((dialect) => [dialect.protocol, dialect]));
 
 export interface SocketOptions extends ConnectionLimits {
@@ -25,6 +26,7 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
   const { hub, log } = context;
   const connections = new Set<Connection>();
   let peerOf: ((socket: Socket) => Peer) | undefined;
+  const early: Connection[] = [];
   let isDismissed = false;
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -33,15 +35,17 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
       socket.destroy();
       return;
     }
-    peerOf ??= loadPeerLookup();
     const connection = new Connection({
       id: randomUUID().slice(0, 8),
       socket,
-      peer: peerOf(socket),
       context,
       dialects: DIALECTS,
       limits: options,
       siblings: () => connections.size,
+      peer: () => {
+        peerOf ??= loadPeerLookup();
+        return peerOf(socket);
+      },
       closed: (gone) => {
         if (!connections.delete(gone)) return;
         hub.detach(gone);
@@ -49,14 +53,17 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
       },
     });
     connections.add(connection);
+    if (peerOf === undefined) early.push(connection);
+    else connection.introduce();
     if (isDismissed) connection.fail(goodBye());
   });
 
   const inode = await bind(server, options.path, log);
-  // Loading the native helper takes some milliseconds: not before bind, not in the first client's way either.
-  setImmediate(() => {
+  // Loading the native helper takes some milliseconds: not before bind, and not in the first hello's way either.
+  setTimeout(() => {
     peerOf ??= loadPeerLookup();
-  });
+    for (const connection of early.splice(0)) connection.introduce();
+  }, PEER_LOOKUP_MS);
   const stallTimer = setInterval(() => dropStalled(connections, options.slowConsumerMs, log), STALL_CHECK_MS);
   stallTimer.unref();
 

@@ -16,6 +16,7 @@ import type {
   Retention,
 } from "../types.ts";
 import { emptyOutcome, markUnit, toUnits, type Unit } from "../units.ts";
+import { runningTurn } from "./late-frames.ts";
 import { LogFile } from "./log-file.ts";
 import { LogFiles } from "./log-files.ts";
 import { logOwner, logPath, ownFiles, sidecarOwner } from "./paths.ts";
@@ -79,7 +80,7 @@ class JsonlDriver implements Driver {
     for (const name of this.#fs.readdirSync(this.#dir)) {
       const session_id = sidecarOwner(name);
       const row = session_id === undefined ? undefined : this.#sidecars.read(session_id);
-      if (row !== undefined) rows.push({ ...row, last_seq: this.#peekLastSeq(row) });
+      if (row !== undefined) rows.push(this.#caughtUp(row));
     }
     return rows.sort((a, b) => b.last_active_at_ms - a.last_active_at_ms);
   }
@@ -120,11 +121,6 @@ class JsonlDriver implements Driver {
 
   #store({ batch, row }: Unit, sync: boolean): void {
     const file = batch === undefined ? undefined : this.#logs.get(batch.value.session_id);
-    // A turn that begins is on the disk before its frames: after a crash between the two writes, a row that
-    // knows of a turn without frames is mended at start; frames of a turn that no row knows would not be.
-    if (batch !== undefined && row?.value.turn !== undefined) {
-      this.#sidecars.write({ ...row.value, last_seq: batch.value.first_seq - 1 });
-    }
     if (batch !== undefined) file?.append(batch.value, sync);
     if (row === undefined) return;
     try {
@@ -133,6 +129,15 @@ class JsonlDriver implements Driver {
       file?.revert();
       throw error;
     }
+  }
+
+  /** A row that was not written with the last frames learns from them which turn runs. */
+  #caughtUp(row: SessionRow): SessionRow {
+    const last_seq = this.#peekLastSeq(row);
+    if (last_seq <= row.last_seq) return { ...row, last_seq };
+    const { turn: _turn, ...rest } = row;
+    const turn = runningTurn(this.#fs, logPath(this.#dir, row.session_id), row);
+    return { ...rest, last_seq, ...(turn === undefined ? {} : { turn }) };
   }
 
   /** The whole log of every session is not scanned for a list; its last frame tells enough. */

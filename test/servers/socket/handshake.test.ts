@@ -110,7 +110,7 @@ test("a client that never says hello is told and dropped", async () => {
   const path = join(directory, "s.sock");
   const options = {
     id: "c",
-    peer: {},
+    peer: () => ({}),
     context: { log: silentLog } as unknown as ServerContext,
     dialects: new Map(),
     limits: { maxLineBytes: 999, outboxBytes: 999, helloTimeoutMs: 20 },
