@@ -16,7 +16,8 @@ export interface ConfigKey {
 const path = z.string().min(1);
 const count = z.coerce.number().int().min(1);
 const countOrOff = z.coerce.number().int().min(0);
-const seconds = z.coerce.number().min(0);
+/** At most what a timer takes (24 days). */
+const seconds = z.coerce.number().min(0).max(2_000_000);
 
 export const CONFIG_KEYS = {
   socket_path: {

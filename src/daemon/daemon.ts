@@ -22,6 +22,10 @@ export interface Daemon {
   ready: Promise<void>;
   /** Lets turns finish within the grace time, or until `hurry`, then ends everything. */
   close(hurry: AbortSignal): Promise<void>;
+  /** Ends the agents by force, without a word to anybody. */
+  kill(): Promise<void>;
+  /** Turns that run now. */
+  activeTurns(): number;
 }
 
 export interface DaemonParts {
@@ -103,6 +107,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   return {
     detection,
     ready,
+    kill: () => identity.killOwn(),
+    activeTurns: () => hub.counts().active_turns,
     close: async (hurry) => {
       await swept;
       await closeAll({ listening, hub, store, config, log, housekeeping, hurry });

@@ -8,6 +8,8 @@ import { helpText, parseFlags } from "./flags.ts";
 
 /** On top of the grace time for turns; past it we leave by force (spec §9.5). */
 const FORCE_BUDGET_MS = 5_000;
+/** No agent may be left behind, but nor may we. */
+const KILL_BUDGET_MS = 2_000;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface MainOptions {
@@ -80,10 +82,17 @@ function stopOnce(daemon: Daemon, graceMs: number, log: Log): (code: number) => 
       return;
     }
     isStopping = true;
+    const turns = daemon.activeTurns();
+    if (process.stderr.isTTY === true && turns > 0 && graceMs > 0) {
+      process.stderr.write(
+        `\nwaiting for ${turns} running turn${turns === 1 ? "" : "s"}; Ctrl-C again ends them\n`,
+      );
+    }
     log.info("daemon.shutdown_requested");
     const force = setTimeout(() => {
       log.error("daemon.shutdown_forced");
-      process.exit(1);
+      setTimeout(() => process.exit(1), KILL_BUDGET_MS);
+      void daemon.kill().finally(() => process.exit(1));
     }, graceMs + FORCE_BUDGET_MS);
     daemon.close(hurry.signal).then(
       () => {

@@ -10,12 +10,17 @@ const GRACE_MS = 500;
 export interface DaemonIdentity {
   env: Record<string, string>;
   sweep(log: Log): Promise<void>;
+  /** Kills every process of this life of the daemon: the last resort when the orderly end did not come. */
+  killOwn(): Promise<void>;
 }
 
 export function createIdentity(socketPath: string, life: string): DaemonIdentity {
   const own = `${life}@${socketPath}`;
   return {
     env: { BLEMEES_SOCKET: socketPath, [NAME]: own },
+    async killOwn() {
+      await killAll(await findByEnvironment(NAME, (value) => value === own), 0);
+    },
     async sweep(log) {
       const left = await findByEnvironment(
         NAME,

@@ -315,6 +315,22 @@ export class Conversation {
   }
 
   async #interruptRun(): Promise<void> {
+    let turn: Turn | undefined;
+    do {
+      turn = this.#turn;
+      await this.#interruptTurn(turn);
+      // The agent may have begun another one meanwhile, and somebody may have asked to stop that too.
+    } while (this.#turn?.interrupting === true && this.#turn !== turn);
+    if (this.#run !== undefined || !this.#context.keepWarm()) return;
+    await this.start(true).catch((error: unknown) =>
+      // Not its message: that can hold the agent's own words (spec §10).
+      this.#log.warn("session.respawn_failed", {
+        code: error instanceof CodedError ? error.code : "internal",
+      }),
+    );
+  }
+
+  async #interruptTurn(turn: Turn | undefined): Promise<void> {
     const run = this.#run;
     if (run !== undefined) {
       this.hold(false); // a paused agent could not answer
@@ -324,14 +340,8 @@ export class Conversation {
           this.#log.error("session.interrupt_failed", { message: messageOf(error) }),
         );
     }
-    this.#giveUpTurn();
-    if (this.#run !== undefined || !this.#context.keepWarm()) return;
-    await this.start(true).catch((error: unknown) =>
-      // Not its message: that can hold the agent's own words (spec §10).
-      this.#log.warn("session.respawn_failed", {
-        code: error instanceof CodedError ? error.code : "internal",
-      }),
-    );
+    // Not a turn that the agent has begun since.
+    if (turn !== undefined && this.#isCurrent(turn)) this.#giveUpTurn();
   }
 
   #publish(event: AgentEvent): void {

@@ -85,11 +85,18 @@ export class Feed implements Attachment {
     return { ...sliceFrom(batch, this.#cursor + 1), session_id: batch.session_id };
   }
 
+  /** A full owner holds its agent, also while it is fed from the log. */
+  #isHeldUp(): boolean {
+    const { isFull } = this;
+    if (isFull && this.role === "owner") this.#stream.pressure();
+    return isFull;
+  }
+
   async #pump(): Promise<void> {
     if (this.#pumping || this.#live) return;
     this.#pumping = true;
     try {
-      while (!this.#ended && !this.isFull) {
+      while (!this.#ended && !this.#isHeldUp()) {
         if (this.#cursor >= this.#stream.last_seq) {
           this.#live = true;
           return;

@@ -37,8 +37,8 @@ export interface HubOptions {
 }
 
 interface RemoveOrder {
-  /** Not when somebody has opened it meanwhile. */
-  unlessOwned?: boolean;
+  /** Asked when the session gets to it: it may have changed hands. */
+  mayClose?: (owner: Client | undefined) => boolean;
   /** Once it is closed, before the id is free again. */
   afterwards?: () => Promise<void>;
 }
@@ -90,7 +90,7 @@ export class SessionHub implements Hub {
         });
         return opened(session, attachment);
       } catch (error) {
-        if (isNew) await this.#remove(session, "open_failed", { unlessOwned: true });
+        if (isNew) await this.#remove(session, "open_failed", { mayClose: (owner) => owner === undefined });
         throw error;
       }
     } finally {
@@ -124,6 +124,7 @@ export class SessionHub implements Hub {
       if (this.#opening.has(client)) await session?.idle();
       if (session === undefined || session.owner !== client) return;
       await this.#unmake(session, "owner_closed", {
+        mayClose: (owner) => owner === client,
         afterwards: async () => {
           if (how.delete) await this.#options.store.delete(session_id);
           if (how.deleteTranscript) {
@@ -149,7 +150,8 @@ export class SessionHub implements Hub {
     return { last_seq: session.stream.last_seq, attachment };
   }
 
-  unwatch(client: Client, session_id: string): boolean {
+  async unwatch(client: Client, session_id: string): Promise<boolean> {
+    await this.#changing.free(session_id);
     return this.#sessions.get(session_id)?.unwatch(client) ?? false;
   }
 
@@ -166,6 +168,7 @@ export class SessionHub implements Hub {
   }
 
   async info(session_id: string): Promise<SessionInfo> {
+    await this.#changing.free(session_id);
     const session = this.#sessions.get(session_id);
     if (session !== undefined) return liveInfo(session);
     const info = await coldInfo(this.#options, session_id);
@@ -193,7 +196,8 @@ export class SessionHub implements Hub {
     );
     const reaped = await Promise.all(
       due.map(async (session) => {
-        if (!(await this.#remove(session, "idle_timeout", { unlessOwned: true }))) return 0;
+        if (!(await this.#remove(session, "idle_timeout", { mayClose: (owner) => owner === undefined })))
+          return 0;
         this.#log.info("session.reaped", { session_id: session.row.session_id });
         return 1;
       }),
@@ -256,6 +260,8 @@ export class SessionHub implements Hub {
     const stored = await this.#options.store.loadRow(order.session_id);
     const row = stored?.backend === backend.name ? stored : freshRow(order, Date.now());
     if (stored !== undefined) row.last_seq = stored.last_seq;
+    // A conversation that begins anew has nothing to do with where an earlier one went on.
+    if (!order.resume) delete row.native_session_id;
     return new Session(row, { ...this.#options, backend });
   }
 
@@ -273,7 +279,7 @@ export class SessionHub implements Hub {
     const { session_id } = session.row;
     let isClosed = true;
     try {
-      isClosed = await session.close(reason, how.unlessOwned);
+      isClosed = await session.close(reason, how.mayClose);
       if (isClosed) await how.afterwards?.();
     } finally {
       if (isClosed && this.#sessions.get(session_id) === session) this.#sessions.delete(session_id);

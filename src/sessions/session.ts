@@ -26,6 +26,8 @@ export class Session {
   readonly #log: Log;
   #owner: Feed | undefined;
   #isClosed = false;
+  /** An agent that nobody owns is being let go. */
+  #isEnding = false;
   /** Messages whose turn has not begun yet. */
   #sending = 0;
   detached_at_ms: number | undefined;
@@ -57,12 +59,13 @@ export class Session {
 
   /** Makes `client` the owner, with its agent running. If that fails, nobody has lost anything. */
   open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
+    // Who comes back while the old agent is still being let go in peace does not want to wait for that.
+    if (this.#isEnding) void this.conversation.stop("now");
     return this.#ops.run(async () => {
       this.#checkOpen();
       await this.conversation.calm();
       checkPresent(client);
-      if (!this.conversation.isRunning && order.options !== undefined) this.#adoptOptions(order.options);
-      await this.conversation.start(order.resume);
+      await this.#startWith(order);
       // Whoever is told of a session can resume it, even if we die right behind the reply (DESIGN R3).
       this.#context.publisher.saveRow(this.stream);
       if (!order.resume) await this.stream.settled();
@@ -120,13 +123,13 @@ export class Session {
   }
 
   /**
-   * Ends the session for good. A running turn gets its result, then the watchers are told. With `unlessOwned` a
-   * session that somebody has opened meanwhile stays, and the answer is false.
+   * Ends the session for good. A running turn gets its result, then the watchers are told. `mayClose` is asked when
+   * its turn has come: a session that has changed hands meanwhile stays, and the answer is false.
    */
-  close(reason: string, unlessOwned = false): Promise<boolean> {
+  close(reason: string, mayClose: (owner: Client | undefined) => boolean = () => true): Promise<boolean> {
     return this.#ops.run(async () => {
       if (this.#isClosed) return true;
-      if (unlessOwned && this.#owner !== undefined) return false;
+      if (!mayClose(this.owner)) return false;
       this.#isClosed = true;
       await this.conversation.calm();
       await this.conversation.stop("now");
@@ -163,6 +166,20 @@ export class Session {
     if (this.#isClosed) throw unknownSession(this.row.session_id);
   }
 
+  /** Whoever owns the session keeps its options when the agent does not start with the new ones. */
+  async #startWith(order: OpenOrder): Promise<void> {
+    const { options, cwd } = this.row;
+    if (!this.conversation.isRunning && order.options !== undefined) this.#adoptOptions(order.options);
+    try {
+      await this.conversation.start(order.resume);
+    } catch (error) {
+      this.row.options = options;
+      if (cwd === undefined) delete this.row.cwd;
+      else this.row.cwd = cwd;
+      throw error;
+    }
+  }
+
   /** New options count from the next start of the agent; a missing cwd stays what it was. */
   #adoptOptions(options: Record<string, unknown>): void {
     if (Object.keys(options).length === 0) return;
@@ -175,7 +192,10 @@ export class Session {
     void this.#ops.run(async () => {
       await this.conversation.calm();
       if (this.#owner !== undefined || this.conversation.isTurnActive) return;
-      await this.conversation.stop(how);
+      this.#isEnding = true;
+      await this.conversation.stop(how).finally(() => {
+        this.#isEnding = false;
+      });
     });
   }
 }

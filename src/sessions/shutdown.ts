@@ -20,6 +20,7 @@ export async function drain(hub: SessionHub, graceMs: number, hurry: AbortSignal
     sessions.map(async (session) => {
       if (session.conversation.isTurnActive) await session.conversation.stop("now");
       await session.idle();
+      if (session.conversation.isRunning) await session.conversation.stop("now");
       await session.stream.settled();
     }),
   );

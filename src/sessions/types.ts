@@ -97,7 +97,7 @@ export interface Hub {
     session_id: string,
     last_seen_seq: number | undefined,
   ): Promise<{ last_seq: number; attachment: Attachment }>;
-  unwatch(client: Client, session_id: string): boolean;
+  unwatch(client: Client, session_id: string): Promise<boolean>;
   /** The client is gone: its sessions finish their turn and wait for somebody to resume them. */
   detach(client: Client): void;
   list(filter: { cwd?: string; live?: boolean }): Promise<SessionSummary[]>;

@@ -182,6 +182,26 @@ describe("with a turn under way", () => {
   });
 });
 
+test("a message that was starting the agent when the daemon stops leaves no process", async () => {
+  const home = mkdtempSync(join(tmpdir(), "blemees-stop-"));
+  const daemon = await startDaemon({
+    home,
+    env: { FAKE_CLAUDE_FAULT: "slow-start", BLEMEESD_SHUTDOWN_GRACE: "1" },
+  });
+  daemons.push(daemon);
+  const client = await daemon.connect();
+  const session_id = newId();
+  await client.open(session_id);
+  await client.turn(session_id, "#crash");
+  const place = join(home, "pid");
+  say(client, session_id, `#tool echo $$ > ${place}; sleep 300`);
+  await client.request({ type: "blemeesd.ping" });
+  expect((await stop(daemon)).code).toBe(0);
+  const left = existsSync(place) ? [Number(readFileSync(place, "utf8"))].filter(isRunning) : [];
+  expect(left).toEqual([]);
+  expect(daemon.log()).not.toContain("the store is closed");
+});
+
 test("a demo session without process stops as well", async () => {
   const daemon = await start("0");
   const client = await daemon.connect();

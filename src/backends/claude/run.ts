@@ -51,6 +51,7 @@ export class ClaudeRun implements Run, ChildHandlers {
   #isPaused = false;
   #isStopping = false;
   #hasEnded = false;
+  #exit: ChildExit = {};
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -80,7 +81,7 @@ export class ClaudeRun implements Run, ChildHandlers {
       void this.#child?.write(line).catch(() => undefined);
       await within(WARM_LIMIT_MS, Promise.race([answer, this.#ended]));
       if (this.#hasEnded) {
-        const words = this.#stderr.lines.join("\n") || "it gave no reason";
+        const words = this.#stderr.lines.join("\n") || exitMessage(this.#exit);
         throw new CodedError("spawn_failed", `claude did not start: ${words}`);
       }
     }
@@ -242,6 +243,7 @@ export class ClaudeRun implements Run, ChildHandlers {
   #end(exit: ChildExit): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#exit = exit;
     const { state, sink } = this.#parts;
     this.#reader.end();
     for (const report of flushHeld(state)) if (report.kind === "event") this.#report(report);

@@ -14,7 +14,6 @@ export type Report =
 export interface ClaudeState {
   readonly session_id: string;
   readonly options: ClaudeOptions;
-  /** Only for the place of the transcript (CLAUDE_CONFIG_DIR, HOME). */
   /** Where Claude Code keeps its conversations. */
   readonly projects: string;
   /** Claude's own session id; another one after /clear. */

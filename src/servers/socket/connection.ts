@@ -19,6 +19,8 @@ import type { Peer } from "./peer.ts";
 const MAX_REQUESTS = 256;
 /** A client that comes while the agents are still being looked for waits this long for the whole list. */
 const DETECTION_WAIT_MS = 250;
+/** How long a client that will say nothing more may wait for its replies. */
+const HALF_CLOSED_MS = 10_000;
 /** How long a closed connection may take to read what is left for it. */
 const LINGER_MS = 2_000;
 
@@ -47,7 +49,7 @@ export class Connection implements Client {
   readonly #socket: Socket;
   readonly #outbox: Outbox;
   readonly #log: Log;
-  readonly #attachments = new Map<string, Set<Attachment>>();
+  readonly #attachments = new Set<Attachment>();
   readonly #helloTimer: NodeJS.Timeout;
   #dialect: Dialect | undefined;
   #knownPeer: Peer | undefined;
@@ -131,11 +133,10 @@ export class Connection implements Client {
   }
 
   /** Lets a subscription flow, and wakes it whenever there is room again. */
-  attach(session_id: string, attachment: Attachment): void {
-    const attached = this.#attachments.get(session_id) ?? new Set();
-    for (const old of attached) if (old.isOver) attached.delete(old);
-    attached.add(attachment);
-    this.#attachments.set(session_id, attached);
+  attach(attachment: Attachment): void {
+    // A connection may live for weeks and have had thousands of sessions.
+    for (const old of this.#attachments) if (old.isOver) this.#attachments.delete(old);
+    this.#attachments.add(attachment);
     attachment.start();
   }
 
@@ -182,6 +183,7 @@ export class Connection implements Client {
     this.#socket.on("end", () => {
       // Half-closed: a script that wrote its requests and waits for the replies still gets them.
       this.#hasEnded = true;
+      setTimeout(() => this.#gone(), HALF_CLOSED_MS).unref();
       if (this.#requests === 0 && this.#early === undefined) this.#gone();
     });
     this.#socket.on("error", (error) => this.#log.debug("connection.error", { message: error.message }));
@@ -279,8 +281,7 @@ export class Connection implements Client {
   }
 
   #drained(): void {
-    for (const attached of this.#attachments.values())
-      for (const attachment of attached) attachment.drained();
+    for (const attachment of this.#attachments) attachment.drained();
     this.#balance();
   }
 

@@ -28,7 +28,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
     });
     const { attachment, ...fields } = opened;
     connection.reply({ type: "blemeesd.opened", ...withId(id), ...fields });
-    connection.attach(session_id, attachment);
+    connection.attach(attachment);
   },
 
   "agent.user": (connection, frame, { hub }) => hub.send(connection, frame.session_id, frame.message),
@@ -52,11 +52,11 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
     const subscriber = connection.subscriber(session_id);
     const { last_seq, attachment } = await hub.watch(connection, subscriber, session_id, last_seen_seq);
     connection.reply({ type: "blemeesd.watching", ...withId(id), session_id, last_seq });
-    connection.attach(session_id, attachment);
+    connection.attach(attachment);
   },
 
-  "blemeesd.unwatch": (connection, { id, session_id }, { hub }) => {
-    const was_watching = hub.unwatch(connection, session_id);
+  "blemeesd.unwatch": async (connection, { id, session_id }, { hub }) => {
+    const was_watching = await hub.unwatch(connection, session_id);
     connection.reply({ type: "blemeesd.unwatched", ...withId(id), session_id, was_watching });
   },
 
