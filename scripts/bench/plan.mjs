@@ -21,7 +21,7 @@ export const FULL = {
   warmUpEvents: 100_000,
   latencyRate: 200,
   latencySeconds: 2,
-  latencyRounds: 3,
+  latencyRounds: 5,
   firstFrameTurns: 40,
   cpuRate: 5000,
   cpuSeconds: 2.5,

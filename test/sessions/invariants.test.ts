@@ -152,10 +152,21 @@ describe("invariant 4: every turn ends with exactly one result", () => {
   });
 });
 
-// The ledger of structured requests (sm#288) is not built yet: can_use_tool is denied in backends/claude.
-test.todo(
-  "invariant 5: a request is stored before it is shown, answered from the store, dispatched at most once",
-);
+// The ledger comes with approvals. Until then the rule holds because nothing asks: see the last line of the test.
+test("invariant 5: a request is never shown without being stored: there is no ledger yet, so none is shown", async () => {
+  const daemon = await startDaemon();
+  const client = await daemon.connect();
+  const session_id = newId();
+  await client.open(session_id);
+  expect((await client.turn(session_id, "#ask"))["subtype"]).toBe("success");
+  await daemon.close();
+  const said = client.frames
+    .filter((frame) => frame.type === "agent.message")
+    .map((frame) => JSON.stringify(frame));
+  expect(said.join()).toContain("unsupported control request: can_use_tool");
+  const categories = new Set(client.frames.map((frame) => frame["category"]).filter(Boolean));
+  expect([...categories]).toEqual(["task_started"]);
+});
 
 test("invariant 6: a reader hears every seq once, in order, or is told exactly what is missing", async () => {
   const step = fc.constantFrom("publish", "burst", "full", "room", "settle");

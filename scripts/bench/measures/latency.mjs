@@ -8,7 +8,7 @@ export async function latency(context) {
   const { plan, progress } = context;
   progress(`${plan.latencyRate} events/s`);
   const all = await withLanes(context, 1, async (lanes) => {
-    await rounds(lanes, 1, ({ load }) => load.pace(plan.latencyRate, 0.3));
+    await rounds(lanes, 1, ({ load }) => load.flood(plan.warmUpEvents));
     return rounds(lanes, plan.latencyRounds, ({ load }) => load.pace(plan.latencyRate, plan.latencySeconds));
   });
   return /** @type {const} */ (["p50", "p99"]).flatMap((point) => {

@@ -10,8 +10,11 @@ export const PROTOCOL = "blemees/1";
 /** Top-level fields of `blemees/1` open that are not options of the agent. */
 export const OPEN_FIELDS = ["type", "id", "session_id", "resume", "last_seen_seq"] as const;
 
+/** Its user message is `claude.user`; `agent.user` is unknown here. */
+const { "agent.user": _newer, ...SAME } = INBOUND2;
+
 export const INBOUND = {
-  ...INBOUND2,
+  ...SAME,
   /** Loose here: everything beside the envelope is an option, checked by the Claude backend. */
   "blemeesd.open": z.looseObject({
     type: z.literal("blemeesd.open"),

@@ -1,14 +1,12 @@
 // The blemees/1 dialect: the same session, shown as Claude Code's own events under `claude.*`. A session that
 // a blemees/1 client opens keeps every native event (`native_events`), so its projection is exact; one that a
 // blemees/2 client opened is shown from its agent.* frames (claude-view.ts).
-import { CodedError } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { explainIssues } from "../../base/schema.ts";
 import { ERRORS, type ErrorEntry, isErrorCode } from "../../protocol/errors.ts";
 import { INBOUND, OPEN_FIELDS, PROTOCOL } from "../../protocol/wire/blemees1.ts";
-import type { InboundType } from "../../protocol/wire/blemees2.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
 import type { DaemonFacts } from "../types.ts";
+import { checkFrame } from "./check.ts";
 import { claudeView } from "./claude-view.ts";
 import type { Dialect } from "./dialect.ts";
 
@@ -18,18 +16,10 @@ export const blemees1: Dialect = {
   protocol: PROTOCOL,
   deletesTranscripts: true,
   accept(frame) {
-    const type = frame["type"];
-    if (typeof type !== "string") throw new CodedError("invalid_message", "/type: required, expected string");
-    if (!Object.hasOwn(INBOUND, type) || type === "agent.user") {
-      throw new CodedError("unknown_message", `unknown frame type ${JSON.stringify(type.slice(0, 80))}`);
-    }
-    const checked = INBOUND[type as keyof typeof INBOUND].safeParse(frame);
-    if (!checked.success) {
-      throw new CodedError("invalid_message", `${type}: ${explainIssues(checked.error.issues)}`);
-    }
-    if (type === "claude.user") return { type: "agent.user", frame: checked.data };
-    if (type === "blemeesd.open") return { type, frame: openFrame(checked.data) };
-    return { type: type as InboundType, frame: checked.data };
+    const checked = checkFrame(INBOUND, frame);
+    if (checked.type === "claude.user") return { type: "agent.user", frame: checked.frame };
+    if (checked.type === "blemeesd.open") return { type: checked.type, frame: openFrame(checked.frame) };
+    return { type: checked.type, frame: checked.frame };
   },
   render(frame, facts) {
     return isObject(frame) ? renderFrame(frame, facts) : undefined;
