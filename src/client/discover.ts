@@ -1,4 +1,5 @@
 // Finds the daemon's socket, and turns a failed connect into a sentence that says what to do about it.
+import { lstatSync } from "node:fs";
 import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
 import { checkSocketDirectory, checkSocketPath, resolveSocketPath } from "../base/socket-path.ts";
 
@@ -23,7 +24,7 @@ const REASONS: Record<string, string> = {
 
 export function explainConnectError(path: string, error: unknown): CodedError {
   const errno = errnoOf(error) ?? "";
-  const reason = REASONS[errno];
+  const reason = errno === "ECONNREFUSED" && !isSocket(path) ? "that is not a socket" : REASONS[errno];
   if (reason !== undefined) return noDaemon(path, reason, error);
   if (errno === "EACCES" || errno === "EPERM") {
     return new CodedError("not_allowed", `${path} belongs to another user; set BLEMEESD_SOCKET to yours`, {
@@ -31,6 +32,11 @@ export function explainConnectError(path: string, error: unknown): CodedError {
     });
   }
   return new CodedError("connect_failed", `cannot connect to ${path}: ${messageOf(error)}`, { cause: error });
+}
+
+/** The system refuses a connection to a plain file in the same words as to a socket without a listener. */
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? true;
 }
 
 function noDaemon(path: string, reason: string, cause: unknown): CodedError {

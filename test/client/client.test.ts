@@ -37,6 +37,13 @@ test("a socket where nobody listens says how to start the daemon", async () => {
   });
 });
 
+test("a path that is no socket is said to be none", async () => {
+  await expect(connect({ socket: import.meta.filename })).rejects.toMatchObject({
+    code: "no_daemon",
+    message: expect.stringContaining("that is not a socket"),
+  });
+});
+
 test("a daemon of another protocol version is refused with its own code", async () => {
   server.hello = { type: "blemeesd.error", code: "protocol_mismatch", message: "expected blemees/3" };
   await expect(connect({ socket: server.path })).rejects.toMatchObject({ code: "protocol_mismatch" });

@@ -30,6 +30,8 @@ export interface ClaudeState {
   outstanding: number;
   /** Claude began a turn by itself. */
   agentTurn: boolean;
+  /** Claude was seen at work since the last result. */
+  hasBegun: boolean;
   /** session_state_changed was seen, so an idle will follow every last result. */
   hasStateEvents: boolean;
   /** A tool ended since our last message: the message may have been folded into that turn. */
@@ -55,6 +57,7 @@ export function newState(order: {
     authTold: false,
     outstanding: 0,
     agentTurn: false,
+    hasBegun: false,
     hasStateEvents: false,
     mayBeFolded: false,
     held: undefined,

@@ -31,6 +31,8 @@ export function followTurn(state: ClaudeState, frame: JsonObject): Report[] {
   if (state.held !== undefined && (isState || isInit || CONTENT.has(frame["type"]))) {
     reports.push(...settleHeld(state, isState && frame["state"] === "idle"));
   }
+  if (isState && frame["state"] === "idle") reports.push(...missResult(state));
+  if (isInit || (isState && frame["state"] === "running")) state.hasBegun = true;
   // Every turn begins with an init. Content alone starts none: it may be the rest of a turn that is over.
   if (isInit && !isTurnActive(state)) {
     state.agentTurn = true;
@@ -57,6 +59,23 @@ export function flushHeld(state: ClaudeState): Report[] {
   return state.held === undefined ? [] : settleHeld(state, true);
 }
 
+/**
+ * Claude has nothing to do although a turn that it began has no result: the line could not be read. An idle that
+ * belongs to the turn before comes ahead of this turn's first sign and means nothing.
+ */
+function missResult(state: ClaudeState): Report[] {
+  if (!state.hasBegun || !isTurnActive(state)) return [];
+  state.outstanding = 0;
+  endOfTurn(state);
+  const error = { code: "result_missing", message: "claude ended the turn without a readable result" };
+  return [
+    {
+      kind: "event",
+      event: { type: "agent.result", backend: "claude", subtype: "error", num_turns: 1, error },
+    },
+  ];
+}
+
 function settleHeld(state: ClaudeState, isIdle: boolean): Report[] {
   const frame = state.held ?? {};
   state.held = undefined;
@@ -69,8 +88,13 @@ function settleHeld(state: ClaudeState, isIdle: boolean): Report[] {
 
 function finish(state: ClaudeState, frame: JsonObject): Report[] {
   const reports = withRaw(state.options, frame, translateResult(state, frame));
+  endOfTurn(state);
+  return reports;
+}
+
+function endOfTurn(state: ClaudeState): void {
+  state.hasBegun = false;
   state.agentTurn = false;
   state.authTold = false;
   state.toolUses.clear();
-  return reports;
 }

@@ -40,6 +40,22 @@ function events(frame: JsonObject, options: ClaudeOptions = {}): AgentEvent[] {
 }
 
 describe("turns", () => {
+  test("a turn whose result could not be read ends when claude is idle", () => {
+    expect(play(["send", RUNNING, INIT, TOOL_RESULT, IDLE])).toEqual([
+      "system_init",
+      "tool_result",
+      "result",
+    ]);
+  });
+
+  test("the idle of the turn before does not end a turn that has not begun", () => {
+    expect(play(["send", INIT, RESULT, "send", IDLE, RUNNING, INIT, RESULT, IDLE])).toEqual([
+      "system_init",
+      "result",
+      "result",
+    ]);
+  });
+
   test("init starts a turn only when none runs", () => {
     expect(play(["send", INIT, RESULT, IDLE])).toEqual(["system_init", "result"]);
     expect(play(["send", INIT, RESULT, IDLE, RUNNING, INIT, AGENTS_RESULT, IDLE])).toEqual([
