@@ -2,7 +2,7 @@
 // this tick, then given out. A client sees only what the log has (DESIGN R3). One write is under way at a time;
 // what arrives meanwhile forms the next one, so batches grow by themselves with the load.
 import type { Log } from "../base/log.ts";
-import type { Store } from "../store/types.ts";
+import type { AppendOrder, AppendOutcome, Store } from "../store/types.ts";
 import type { Stream, Taken } from "./stream.ts";
 
 export interface Publisher {
@@ -30,7 +30,15 @@ export function createPublisher(store: Store, log: Log): Publisher {
 
   function flush(): void {
     const taken: [Stream, Taken][] = [];
-    for (const stream of waiting) if (stream.hasWork) taken.push([stream, stream.take(recoveredNotice)]);
+    const order: AppendOrder = { batches: [], rows: [], sync: false };
+    for (const stream of waiting) {
+      if (!stream.hasWork) continue;
+      const part = stream.take(recoveredNotice);
+      taken.push([stream, part]);
+      if (part.tails.length > 0) order.batches.push(part.batch);
+      if (part.row !== undefined) order.rows.push(part.row);
+      if (part.sync) order.sync = true;
+    }
     waiting.clear();
     if (taken.length === 0) return;
     if (!store.durable) {
@@ -38,31 +46,34 @@ export function createPublisher(store: Store, log: Log): Publisher {
       return;
     }
     writing = true;
-    void write(taken).finally(() => {
-      writing = false;
-      if (waiting.size > 0) flush();
-    });
+    store.append(order).then(
+      (outcome) => settle(taken, order, outcome),
+      (error: Error) =>
+        settle(
+          taken,
+          order,
+          [...order.batches, ...order.rows].map(() => error.message),
+        ),
+    );
   }
 
-  async function write(taken: [Stream, Taken][]): Promise<void> {
-    const withFrames = taken.filter(([, part]) => part.tails.length > 0);
-    const batches = withFrames.map(([, part]) => part.batch);
-    const rows = taken.flatMap(([, part]) => (part.row === undefined ? [] : [part.row]));
-    let failures: (string | undefined)[];
-    try {
-      failures = await store.append({ batches, rows, sync: taken.some(([, part]) => part.sync) });
-    } catch (error) {
-      failures = [...batches, ...rows].map(() => (error as Error).message);
-    }
-    const failed = failures.find((failure) => failure !== undefined);
-    if (failed !== undefined)
-      log.error("store.append_failed", { message: failed, batches: withFrames.length });
+  function settle(taken: [Stream, Taken][], { batches }: AppendOrder, outcome: AppendOutcome): void {
     let nextBatch = 0;
     let nextRow = batches.length;
-    for (const [stream, part] of taken) {
-      const failure = part.tails.length > 0 ? failures[nextBatch++] : undefined;
-      stream.settle(part, failure, part.row === undefined ? undefined : failures[nextRow++]);
+    let fault: string | undefined;
+    try {
+      for (const [stream, part] of taken) {
+        const failure = part.tails.length > 0 ? outcome[nextBatch++] : undefined;
+        const rowFailure = part.row === undefined ? undefined : outcome[nextRow++];
+        fault ??= failure ?? rowFailure;
+        stream.settle(part, failure, rowFailure);
+      }
+    } finally {
+      // Whatever a subscriber does with its frames, the next write is not held up.
+      writing = false;
+      if (waiting.size > 0) flush();
     }
+    if (fault !== undefined) log.error("store.append_failed", { message: fault, batches: batches.length });
   }
 
   return {
