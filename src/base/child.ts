@@ -72,7 +72,6 @@ export async function startChild(order: ChildOrder, handlers: ChildHandlers): Pr
 
 export class Child {
   readonly runId: string;
-  readonly startedAtMs = Date.now();
   /** The process is gone; its last output may still be on the way. */
   readonly exit: Promise<ChildExit>;
   /** The process is gone, its output was delivered, and nothing that it started is left. */

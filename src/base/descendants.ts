@@ -5,6 +5,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { promisify } from "node:util";
+import { mapBounded } from "./map-bounded.ts";
 
 export interface ProcessId {
   pid: number;
@@ -50,7 +51,7 @@ export async function findByEnvironment(
   const rows = await readProcesses();
   const spared = ourselves(rows);
   const prefix = `${name}=`;
-  const marked = await mapBounded(rows, async (row) => {
+  const marked = await mapBounded(rows, PARALLEL_READS, async (row) => {
     if (spared.has(row.pid)) return undefined;
     const environment = readText(`/proc/${row.pid}/environ`);
     const entry = environment?.split("\0").find((line) => line.startsWith(prefix));
@@ -82,7 +83,7 @@ export function startedSince(id: ProcessId, uptimeS: number): boolean {
 }
 
 async function signalAll(ids: readonly ProcessId[], signal: NodeJS.Signals): Promise<ProcessId[]> {
-  const alive = await mapBounded(ids, async (id) => ((await isAlive(id)) ? id : undefined));
+  const alive = await mapBounded(ids, PARALLEL_READS, async (id) => ((await isAlive(id)) ? id : undefined));
   const targets = alive.filter((id) => id !== undefined);
   for (const { pid } of targets) {
     try {
@@ -98,7 +99,9 @@ async function waitUntilGone(ids: readonly ProcessId[], limitMs: number): Promis
   const deadline = performance.now() + limitMs;
   let left = [...ids];
   for (;;) {
-    const alive = await mapBounded(left, async (id) => ((await isAlive(id)) ? id : undefined));
+    const alive = await mapBounded(left, PARALLEL_READS, async (id) =>
+      (await isAlive(id)) ? id : undefined,
+    );
     left = alive.filter((id) => id !== undefined);
     if (left.length === 0 || performance.now() >= deadline) return left;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -123,7 +126,7 @@ async function readProcesses(): Promise<ProcessRow[]> {
   if (!isLinux) return readPs(["-ax"]);
   const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const boot = await bootId();
-  const rows = await mapBounded(names, (name) => readProcess(Number(name), boot));
+  const rows = await mapBounded(names, PARALLEL_READS, (name) => readProcess(Number(name), boot));
   return rows.filter((row) => row !== undefined);
 }
 
@@ -169,13 +172,4 @@ function readText(path: string): string | undefined {
 
 function toId(row: ProcessRow): ProcessId {
   return { pid: row.pid, started: row.started };
-}
-
-async function mapBounded<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += PARALLEL_READS) {
-    results.push(...(await Promise.all(items.slice(at, at + PARALLEL_READS).map(work))));
-    if (at + PARALLEL_READS < items.length) await new Promise((resolve) => setImmediate(resolve));
-  }
-  return results;
 }

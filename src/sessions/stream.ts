@@ -84,11 +84,6 @@ export class Stream {
     this.#rowChanged = true;
   }
 
-  /** Frames that were shown without being stored, since the last one that was. */
-  get lost(): number {
-    return this.#lost;
-  }
-
   /** Resolves when everything added so far is in the log (or known to be lost) and was given out. */
   settled(): Promise<void> {
     if (!this.#inFlight && !this.hasWork) return Promise.resolve();

@@ -3,6 +3,7 @@
 import { open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { mapBounded } from "../../base/map-bounded.ts";
 import { SessionId, type SessionSummary } from "../../protocol/session.ts";
 import { type Environment, projectsDir } from "./paths.ts";
 import { slugOf } from "./transcript-path.ts";
@@ -59,7 +60,9 @@ async function filesOf(env: Environment, session_id: string, cwd: string | undef
   const real = cwd === undefined ? undefined : await realpath(cwd).catch(() => cwd);
   const dirs = real === undefined ? await projectDirs(env) : [join(projectsDir(env), slugOf(real))];
   const files = dirs.map((dir) => join(dir, `${session_id}.jsonl`));
-  const found = await mapBounded(files, async (file) => ((await isFile(file)) ? file : undefined));
+  const found = await mapBounded(files, PARALLEL_FILES, async (file) =>
+    (await isFile(file)) ? file : undefined,
+  );
   return found.filter((file) => file !== undefined);
 }
 
@@ -69,7 +72,7 @@ async function projectDirs(env: Environment): Promise<string[]> {
 }
 
 async function filesIn(dirs: readonly string[]): Promise<string[]> {
-  const lists = await mapBounded(dirs, async (dir) => {
+  const lists = await mapBounded(dirs, PARALLEL_FILES, async (dir) => {
     const names = await readdir(dir).catch(() => []);
     return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(dir, name));
   });
@@ -77,7 +80,7 @@ async function filesIn(dirs: readonly string[]): Promise<string[]> {
 }
 
 async function rowsOf(files: readonly string[], keep: (head: Head) => boolean): Promise<SessionSummary[]> {
-  const rows = await mapBounded(files, async (file): Promise<SessionSummary | undefined> => {
+  const rows = await mapBounded(files, PARALLEL_FILES, async (file): Promise<SessionSummary | undefined> => {
     const info = await stat(file).catch(() => undefined);
     if (!info?.isFile()) return undefined;
     const head = await readHead(file).catch((): Head => ({}));
@@ -139,12 +142,4 @@ function previewOf(record: JsonObject, message: JsonObject): string | undefined 
 
 async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;
-}
-
-async function mapBounded<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += PARALLEL_FILES) {
-    results.push(...(await Promise.all(items.slice(at, at + PARALLEL_FILES).map(work))));
-  }
-  return results;
 }

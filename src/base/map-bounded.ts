@@ -1,0 +1,15 @@
+// Maps items with a few of them under way at a time, and lets the event loop go on between two groups: what looks at
+// hundreds of files or processes holds up nobody.
+
+export async function mapBounded<T, R>(
+  items: readonly T[],
+  parallel: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += parallel) {
+    results.push(...(await Promise.all(items.slice(at, at + parallel).map(work))));
+    if (at + parallel < items.length) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return results;
+}
