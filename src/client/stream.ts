@@ -68,13 +68,7 @@ export class SessionStream {
 
   push(frame: SessionFrame): void {
     if (this.#end !== undefined || !this.#isNew(frame) || this.#discarding) return;
-    if (
-      frame.type === "agent.result" &&
-      frame.seq !== undefined &&
-      frame.seq > (this.#turnFloor ?? Infinity)
-    ) {
-      this.#turnFloor = undefined;
-    }
+    if (this.#settlesTurn(frame)) this.#turnFloor = undefined;
     const reader = this.#reader;
     if (reader !== undefined) {
       this.#reader = undefined;
@@ -117,6 +111,13 @@ export class SessionStream {
       if (this.#end !== undefined) this.#finish({ resolve, reject });
       else this.#reader = { resolve, reject };
     });
+  }
+
+  /** A message is told lost once: a second word of it, after the next cut, would be taken for its repetition's. */
+  #settlesTurn(frame: SessionFrame): boolean {
+    if (frame.type === "client.message_lost") return true;
+    if (frame.type !== "agent.result" || frame.seq === undefined) return false;
+    return frame.seq > (this.#turnFloor ?? Infinity);
   }
 
   get #waiting(): number {

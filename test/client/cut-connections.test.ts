@@ -1,7 +1,7 @@
 // The client and the real daemon with a proxy between them that keeps cutting the connection. It once found a
 // client that waited for ever when a second cut came while it was attaching again.
 import { createConnection, createServer, type Server, type Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CodedError, connect, type SessionHandle } from "../../src/client/index.ts";
 import { DaemonProcess, isBuilt } from "./daemon-process.ts";
 
@@ -9,6 +9,8 @@ const SESSIONS = 4;
 const TURNS = 5;
 const CUTS = 40;
 let daemon: DaemonProcess;
+let proxy: CuttingProxy;
+let client: Awaited<ReturnType<typeof connect>> | undefined;
 
 class CuttingProxy {
   readonly path: string;
@@ -68,21 +70,24 @@ async function drive(session: SessionHandle, onEvent: () => void): Promise<numbe
 }
 
 describe.runIf(isBuilt)("a connection that keeps being cut", () => {
-  beforeAll(async () => {
+  beforeEach(async () => {
     daemon = await DaemonProcess.start();
+    proxy = new CuttingProxy(daemon.socket);
+    await proxy.listen();
   });
-  afterAll(() => daemon.stop());
+  afterEach(async () => {
+    await client?.close();
+    proxy.close();
+    await daemon.stop();
+  });
 
   test("every turn ends, with every event once and in order", async () => {
-    const proxy = new CuttingProxy(daemon.socket);
-    await proxy.listen();
-    const client = await connect({ socket: proxy.path, reconnect: { initialMs: 1, maxMs: 10 } });
+    const connected = await connect({ socket: proxy.path, reconnect: { initialMs: 1, maxMs: 10 } });
+    client = connected;
     const open = (_: unknown, at: number) =>
-      client.open({ session_id: `s${at}`, backend: "demo", options: { pace_ms: 1 } });
+      connected.open({ session_id: `s${at}`, backend: "demo", options: { pace_ms: 1 } });
     const sessions = await Promise.all(Array.from({ length: SESSIONS }, open));
     const seen = await Promise.all(sessions.map((session) => drive(session, () => proxy.maybeCut())));
     for (const seqs of seen) expect(seqs).toEqual(seqs.map((_, at) => at + 1));
-    await client.close();
-    proxy.close();
   });
 });
