@@ -27,6 +27,8 @@ export const SessionRow = z.object({
   cost_usd: z.number().optional(),
   /** The conversation began in this daemon (not by resuming a foreign one), so nothing to resume is no error. */
   began_here: z.boolean(),
+  /** Clients other than the owner may answer requests. */
+  answers: z.enum(["owner", "any"]).optional(),
   /** The turn that runs; present after a crash means it never got its result. */
   turn: z.object({ turn_id: z.string(), started_at_ms: z.int() }).optional(),
 });
@@ -56,6 +58,7 @@ export const SessionSummary = z.strictObject({
   last_seq: z.int().min(0).optional(),
   turn_active: z.boolean().optional(),
   activity_state: z.enum(ACTIVITY_STATES).optional(),
+  pending_requests: z.int().min(0).optional(),
   native_session_id: z.string().optional(),
   mtime_ms: z.int().optional(),
   size: z.int().optional(),

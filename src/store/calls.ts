@@ -51,6 +51,8 @@ export function createStore(call: Caller, close: () => Promise<void>): Store {
     loadRow: (session_id) => call("loadRow", [session_id]),
     rows: () => call("rows", []),
     saveRow: (row) => call("saveRow", [row]),
+    requests: (filter) => call("requests", [filter]),
+    request: (session_id, request_id) => call("request", [session_id, request_id]),
     delete: (session_id) => call("delete", [session_id]),
     prune: (limits) => call("prune", [limits, Date.now()]),
     close,

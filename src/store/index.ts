@@ -9,6 +9,7 @@ export type {
   LogBatch,
   PruneCounts,
   Recovery,
+  RequestFilter,
   Retention,
   Store,
   StoreConfig,

@@ -16,6 +16,8 @@ export function lateStore(opening: Promise<Store>, durable: boolean): Store {
     loadRow: async (id) => (await opened).loadRow(id),
     rows: async () => (await opened).rows(),
     saveRow: async (row) => (await opened).saveRow(row),
+    requests: async (filter) => (await opened).requests(filter),
+    request: async (session_id, request_id) => (await opened).request(session_id, request_id),
     delete: async (id) => (await opened).delete(id),
     prune: async (limits) => (await opened).prune(limits),
     // What never opened needs no closing.

@@ -1,16 +1,51 @@
-// The store of `store = "memory"` (DESIGN R1): keeps nothing, so the ring is all there is.
+// The store of `store = "memory"` (DESIGN R1): keeps no frame and no session, so the ring is all there is. The ledger
+// has no other place, so its rows are kept here as long as the process lives.
+import type { RequestRow } from "../protocol/requests.ts";
+import { byAge, isMeant, isOpen, oldestKept } from "./ledger.ts";
 import type { Store } from "./types.ts";
 
+/** Open rows are as many as agents ask; of the others the newest are kept. */
+const MAX_SETTLED = 1_000;
+
 export function createMemoryStore(): Store {
+  const ledger = new Map<string, RequestRow>();
   return {
     durable: false,
-    append: async (order) => [...order.batches, ...order.rows].map(() => undefined),
+    append: async ({ batches, rows, requests = [] }) => {
+      // Copies, here and below: as from every store, what a caller changes later is not in it.
+      for (const row of requests) ledger.set(row.request_id, structuredClone(row));
+      if (requests.length > 0) dropOldest(ledger);
+      return [...batches, ...rows, ...requests].map(() => undefined);
+    },
     read: async () => undefined,
     loadRow: async () => undefined,
     rows: async () => [],
     saveRow: async () => undefined,
-    delete: async () => undefined,
-    prune: async () => ({ sessions: 0, events: 0, bytes: 0 }),
+    requests: async (filter) => {
+      const found = [...ledger.values()].filter((row) => isMeant(row, filter));
+      return structuredClone(found.sort(byAge));
+    },
+    request: async (session_id, request_id) => {
+      const row = ledger.get(request_id);
+      return row?.session_id === session_id ? structuredClone(row) : undefined;
+    },
+    delete: async (session_id) => removeAll(ledger, (row) => row.session_id === session_id),
+    prune: async (limits) => {
+      const kept = oldestKept(limits, Date.now()) ?? Number.NEGATIVE_INFINITY;
+      removeAll(ledger, (row) => row.requested_at_ms < kept && !isOpen(row));
+      return { sessions: 0, events: 0, bytes: 0 };
+    },
     close: async () => undefined,
   };
+}
+
+function dropOldest(ledger: Map<string, RequestRow>): void {
+  if (ledger.size <= MAX_SETTLED) return;
+  const settled = [...ledger.values()].filter((row) => !isOpen(row)).sort(byAge);
+  for (const { request_id } of settled.slice(0, Math.max(0, settled.length - MAX_SETTLED)))
+    ledger.delete(request_id);
+}
+
+function removeAll(ledger: Map<string, RequestRow>, isGone: (row: RequestRow) => boolean): void {
+  for (const row of ledger.values()) if (isGone(row)) ledger.delete(row.request_id);
 }

@@ -1,5 +1,6 @@
 // What a store driver is. Drivers are synchronous and run in a worker thread (worker.ts); the rest of the
 // daemon sees the asynchronous `Store` of index.ts.
+import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 
 /** Frames of one session, gapless, as NDJSON (each line ends in \n). */
@@ -14,13 +15,15 @@ export interface AppendOrder {
   batches: LogBatch[];
   /** Rows that must become durable together with the batches. */
   rows: SessionRow[];
+  /** Rows of the ledger, new or changed, that must become durable together with the batches. */
+  requests?: RequestRow[];
   /** Wait until the disk has it (turn ends, ledger rows; DESIGN R3). */
   sync: boolean;
 }
 
 /**
- * One entry a batch, then one entry a row: undefined when it is stored, otherwise why not. A failed batch left
- * nothing behind. A row is stored with the last batch of its session, and fails with it.
+ * One entry a batch, then one a row, then one a request: undefined when it is stored, otherwise why not. A failed
+ * batch left nothing behind. A row or request is stored with the last batch of its session, and fails with it.
  */
 export type AppendOutcome = (string | undefined)[];
 
@@ -30,6 +33,13 @@ export interface Retention {
   maxAgeMs: number;
   maxRowsPerSession: number;
   maxBytesPerSession: number;
+}
+
+/** Which rows of the ledger; both empty gives all. */
+export interface RequestFilter {
+  session_id?: string;
+  /** Only those that are not settled (protocol/requests.ts, `isSettled`). */
+  open?: boolean;
 }
 
 /** `sessions` counts those that lost frames. */
@@ -56,7 +66,10 @@ export interface Driver {
   /** Rows as `loadRow` gives them, the most recently active first; a log without a row is not listed. */
   rows(): SessionRow[];
   saveRow(row: SessionRow): void;
-  /** Removes the session's frames and its row. */
+  /** Rows of the ledger, oldest first. Settled ones older than the retention age are pruned. */
+  requests(filter: RequestFilter): RequestRow[];
+  request(session_id: string, request_id: string): RequestRow | undefined;
+  /** Removes the session's frames, its row and its requests. */
   delete(session_id: string): void;
   prune(limits: Retention, nowMs: number): PruneCounts;
   close(): void;
@@ -89,7 +102,7 @@ export interface StoreOptions {
   onRecovery?: (recovery: Recovery) => void;
 }
 
-/** The asynchronous face. `memory` stores answer `durable: false` and keep nothing. */
+/** The asynchronous face. `memory` stores answer `durable: false` and keep only the ledger, while they live. */
 export interface Store {
   readonly durable: boolean;
   append(order: AppendOrder): Promise<AppendOutcome>;
@@ -97,6 +110,8 @@ export interface Store {
   loadRow(session_id: string): Promise<SessionRow | undefined>;
   rows(): Promise<SessionRow[]>;
   saveRow(row: SessionRow): Promise<void>;
+  requests(filter: RequestFilter): Promise<RequestRow[]>;
+  request(session_id: string, request_id: string): Promise<RequestRow | undefined>;
   delete(session_id: string): Promise<void>;
   prune(limits: Retention): Promise<PruneCounts>;
   close(): Promise<void>;

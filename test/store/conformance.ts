@@ -2,6 +2,7 @@
 // stand in its own test file.
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/store/index.ts";
+import { testLedger } from "./conformance-ledger.ts";
 import { append, batch, frame, frames, NO_LIMITS, readAll, row, tempDir, text } from "./material.ts";
 
 export interface Opening {
@@ -16,6 +17,7 @@ export interface StoreUnderTest {
 }
 
 export function testStore(name: string, { open, hasTestClock }: StoreUnderTest): void {
+  testLedger(name, open);
   const openFresh = async (opening: Partial<Opening> = {}): Promise<Store> => {
     const store = await open({ dir: tempDir(), now: Date.now, ...opening });
     onTestFinished(() => store.close());

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import type { LogBatch, Retention, Store } from "../../src/store/index.ts";
 
@@ -39,6 +40,26 @@ export function row(session_id: string, fields: Partial<SessionRow> = {}): Sessi
     last_turn_usage: {},
     cumulative_usage: { input_tokens: 3 },
     began_here: true,
+    ...fields,
+  };
+}
+
+/** An open row of the ledger. */
+export function request(
+  session_id: string,
+  request_id: string,
+  fields: Partial<RequestRow> = {},
+): RequestRow {
+  return {
+    request_id,
+    session_id,
+    backend: "codex",
+    request_type: "command",
+    status: "pending",
+    payload: { title: `Bash: é\u2028 ${request_id}`, choices: [{ decision: "accept" }] },
+    shown_hash: "ab12",
+    requested_at_ms: 5_000,
+    generation: "g1",
     ...fields,
   };
 }

@@ -11,7 +11,12 @@ export const PROTOCOL = "blemees/1";
 export const OPEN_FIELDS = ["type", "id", "session_id", "resume", "last_seen_seq"] as const;
 
 /** Its user message is `claude.user`; `agent.user` is unknown here. */
-const { "agent.user": _newer, ...SAME } = INBOUND2;
+const {
+  "agent.user": _newer,
+  "blemeesd.list_requests": _list,
+  "blemeesd.respond": _respond,
+  ...SAME
+} = INBOUND2;
 
 export const INBOUND = {
   ...SAME,

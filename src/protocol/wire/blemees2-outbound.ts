@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { ERRORS } from "../errors.ts";
 import { AgentEvent } from "../events.ts";
+import { RequestRow } from "../requests.ts";
 import { SessionSummary } from "../session.ts";
 import { Usage } from "../usage.ts";
 import { frame } from "./blemees2.ts";
@@ -23,6 +24,8 @@ export const OUTBOUND = {
     protocol: z.string(),
     pid: z.int(),
     backends,
+    /** Only for a client that named features in its hello. */
+    features: z.array(z.string()).optional(),
   }),
   "blemeesd.opened": frame("blemeesd.opened", {
     id,
@@ -105,6 +108,19 @@ export const OUTBOUND = {
     cwd: z.string().optional(),
     sessions: z.array(SessionSummary),
   }),
+  "blemeesd.requests": frame("blemeesd.requests", {
+    id,
+    session_id: z.string().optional(),
+    requests: z.array(RequestRow),
+  }),
+  /** The request as it stands now. `repeated`: it was answered before, and that answer counts. */
+  "blemeesd.responded": frame("blemeesd.responded", {
+    id,
+    session_id: z.string(),
+    request_id: z.string(),
+    repeated: z.boolean(),
+    request: RequestRow,
+  }),
   "blemeesd.stderr": frame("blemeesd.stderr", { ...envelope, line: z.string() }),
   /** With `seq` and `backend` in a session's stream; without them as the answer to a request. */
   "blemeesd.error": frame("blemeesd.error", {
@@ -115,6 +131,8 @@ export const OUTBOUND = {
     backend: z.string().optional(),
     code: z.enum(Object.keys(ERRORS) as [keyof typeof ERRORS]),
     message: z.string(),
+    /** Facts that a program can act on, such as the request that is in the way. */
+    data: z.record(z.string(), z.unknown()).optional(),
   }),
 } as const;
 

@@ -2,6 +2,7 @@
 // and the one of blemees2-outbound.ts.
 import * as z from "zod";
 import { UserMessage } from "../content.ts";
+import { Answer } from "../requests.ts";
 import { SessionId } from "../session.ts";
 
 export const PROTOCOL = "blemees/2";
@@ -12,14 +13,24 @@ const seen = z.int().min(0).optional();
 export const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
+/** What this daemon can do beyond the specification; told to a client that names features of its own. */
+export const FEATURES = ["requests"] as const;
+
 export const INBOUND = {
-  "blemeesd.hello": frame("blemeesd.hello", { protocol: z.string(), client: z.string().optional() }),
+  "blemeesd.hello": frame("blemeesd.hello", {
+    protocol: z.string(),
+    client: z.string().optional(),
+    /** What the client can do beyond the specification; `hello_ack` then has `features` too. */
+    features: z.array(z.string()).optional(),
+  }),
   "blemeesd.open": frame("blemeesd.open", {
     id,
     session_id: SessionId,
     backend: z.string(),
     resume: z.boolean().optional(),
     last_seen_seq: seen,
+    /** Who may answer what the agent asks: the owner (default), or every client. Kept until another open says. */
+    answers: z.enum(["owner", "any"]).optional(),
     /** Blocks by backend name; only the chosen backend's block is read, and checked by that backend. */
     options: z.record(z.string(), z.record(z.string(), z.unknown())),
   }),
@@ -36,6 +47,25 @@ export const INBOUND = {
   "blemeesd.watch": frame("blemeesd.watch", { id, session_id: SessionId, last_seen_seq: seen }),
   "blemeesd.unwatch": frame("blemeesd.unwatch", { id, session_id: SessionId }),
   "blemeesd.session_info": frame("blemeesd.session_info", { id, session_id: SessionId }),
+  /** What agents wait for. Of one session, or of all. */
+  "blemeesd.list_requests": frame("blemeesd.list_requests", {
+    id,
+    session_id: SessionId.optional(),
+    /** Also those that no agent waits for any more because the daemon or the agent ended. */
+    include_orphaned: z.boolean().optional(),
+    /** Also those that were answered, expired or taken back. */
+    include_settled: z.boolean().optional(),
+  }),
+  "blemeesd.respond": frame("blemeesd.respond", {
+    id,
+    session_id: SessionId,
+    request_id: z.string().min(1),
+    answer: Answer,
+    /** The `shown_hash` of what the person saw; an answer to something else is refused. */
+    shown_hash: z.string().optional(),
+    /** `tui`: a person at a screen; `api` (default): a program. */
+    source: z.enum(["tui", "api"]).optional(),
+  }),
 } as const;
 export type InboundType = keyof typeof INBOUND;
 export type Inbound<T extends InboundType> = z.infer<(typeof INBOUND)[T]>;

@@ -1,10 +1,8 @@
 // The last seq of the sessions that are appended to. The database checks it too, but only later, when nobody can be
 // told any more.
 import { findBatchFault, sequenceFault } from "../frames.ts";
-import type { AppendOrder, AppendOutcome } from "../types.ts";
-import { toUnits } from "../units.ts";
-
-type Content = Pick<AppendOrder, "batches" | "rows">;
+import type { AppendOutcome } from "../types.ts";
+import { type Content, markUnit, toUnits } from "../units.ts";
 
 const MAX_KNOWN = 4096;
 
@@ -59,13 +57,16 @@ export class KnownSeqs {
   }
 }
 
-/** A row goes with the last batch of its session, so it is refused with it. */
+/** Rows and requests go with the last batch of their session, so they are refused with it. */
 function withoutRefused(order: Content, outcome: AppendOutcome): Content {
-  for (const { batch, row } of toUnits(order)) {
-    if (batch !== undefined && row !== undefined) outcome[row.index] = outcome[batch.index];
+  const { batches, rows, requests } = order;
+  for (const unit of toUnits(order)) {
+    if (unit.batch !== undefined) markUnit(outcome, unit, outcome[unit.batch.index]);
   }
+  const kept = <T>(values: T[], from: number) => values.filter((_, at) => outcome[from + at] === undefined);
   return {
-    batches: order.batches.filter((_, at) => outcome[at] === undefined),
-    rows: order.rows.filter((_, at) => outcome[order.batches.length + at] === undefined),
+    batches: kept(batches, 0),
+    rows: kept(rows, batches.length),
+    ...(requests !== undefined && { requests: kept(requests, batches.length + rows.length) }),
   };
 }

@@ -1,7 +1,8 @@
 // A record of the journal: 16 bytes (mark, CRC-32 of all that follows, whole length, length of the head), the head as
 // JSON (what, and how many bytes), the frames as they are. A record that is cut or has holes fails its CRC.
 import { crc32 } from "node:zlib";
-import type { AppendOrder, LogBatch } from "../types.ts";
+import type { LogBatch } from "../types.ts";
+import type { Content } from "../units.ts";
 import type { JournalRecord } from "./types.ts";
 
 /** "BJ1\n" */
@@ -13,10 +14,9 @@ const SCRATCH_BYTES = 256 * 1024;
 /** A UTF-16 unit takes at most this in UTF-8. */
 const MAX_UTF8_BYTES = 3;
 
-interface Head {
+interface Head extends Omit<Content, "batches"> {
   at_ms: number;
   batches: (Omit<LogBatch, "bytes"> & { size: number })[];
-  rows: AppendOrder["rows"];
 }
 
 export class RecordWriter {
@@ -50,9 +50,11 @@ export function decodeRecord(bytes: Buffer): { record: JournalRecord; length: nu
   if (length > bytes.length || length < PREFIX_BYTES) return undefined;
   if (crc32(bytes.subarray(CHECKED_FROM, length)) !== bytes.readUInt32LE(CRC_AT)) return undefined;
   const headEnd = PREFIX_BYTES + bytes.readUInt32LE(CHECKED_FROM + 4);
-  const { at_ms, rows, batches } = JSON.parse(bytes.toString("utf8", PREFIX_BYTES, headEnd)) as Head;
+  const head = JSON.parse(bytes.toString("utf8", PREFIX_BYTES, headEnd)) as Head;
+  const { at_ms, rows, batches, requests } = head;
   let end = headEnd;
   const record: JournalRecord = { at_ms, rows, batches: [] };
+  if (requests !== undefined) record.requests = requests;
   for (const { size, ...batch } of batches) {
     record.batches.push({ ...batch, bytes: bytes.subarray(end, end + size) });
     end += size;
@@ -61,12 +63,15 @@ export function decodeRecord(bytes: Buffer): { record: JournalRecord; length: nu
 }
 
 /** By hand, because of the usual order, one batch and no row, there is little to it. */
-function headOf({ at_ms, batches, rows }: JournalRecord): string {
+function headOf({ at_ms, batches, rows, requests }: JournalRecord): string {
   let text = "";
   for (const { session_id, first_seq, last_seq, bytes } of batches) {
     const comma = text === "" ? "" : ",";
     text += `${comma}{"session_id":${JSON.stringify(session_id)},"first_seq":${first_seq},"last_seq":${last_seq},"size":${bytes.length}}`;
   }
   const rowText = rows.length === 0 ? "[]" : JSON.stringify(rows);
-  return `{"at_ms":${at_ms},"batches":[${text}],"rows":${rowText}}`;
+  // Absent without requests, as in the journals of daemons that had no ledger.
+  const rest =
+    requests === undefined || requests.length === 0 ? "" : `,"requests":${JSON.stringify(requests)}`;
+  return `{"at_ms":${at_ms},"batches":[${text}],"rows":${rowText}${rest}}`;
 }

@@ -12,7 +12,7 @@ import {
   takeValue,
 } from "../calls.ts";
 import type { AppendOrder, AppendOutcome, Store } from "../types.ts";
-import { emptyOutcome } from "../units.ts";
+import { type Content, emptyOutcome } from "../units.ts";
 import type { Journal } from "./journal.ts";
 import { KnownSeqs } from "./known-seqs.ts";
 import type { JournalEnd } from "./types.ts";
@@ -109,11 +109,18 @@ class JournaledStore {
     if (this.#seqs.unknown(order).length > 0) return this.#learn(order);
     const outcome = emptyOutcome(order);
     const content = this.#seqs.admit(order, outcome);
-    if (content.batches.length + content.rows.length === 0) return outcome;
+    const { batches, rows, requests } = content;
+    if (batches.length + rows.length + (requests?.length ?? 0) === 0) return outcome;
     let size: number;
     try {
       this.#checkRoom();
-      size = this.#journal.write({ batches: content.batches, rows: content.rows, at_ms: Date.now() });
+      // Field by field: `...content` doubles the time of an append.
+      size = this.#journal.write({
+        batches,
+        rows,
+        ...(requests !== undefined && { requests }),
+        at_ms: Date.now(),
+      });
     } catch (error) {
       this.#seqs.takeBack(content);
       return failRest(outcome, messageOf(error));
@@ -127,11 +134,7 @@ class JournaledStore {
   }
 
   /** Nothing is written meanwhile, so a record that the disk does not confirm is the last one and can be cut off. */
-  async #sync(written: {
-    content: Pick<AppendOrder, "batches" | "rows">;
-    outcome: AppendOutcome;
-    size: number;
-  }): Promise<AppendOutcome> {
+  async #sync(written: { content: Content; outcome: AppendOutcome; size: number }): Promise<AppendOutcome> {
     try {
       // An older file holds frames that these follow: they must be on the disk first.
       if (this.#foldedNumber < this.#journal.number) await this.#fold();

@@ -1,8 +1,9 @@
 // What the writer of the journal (the daemon's thread) and its reader (the store thread) say to each other.
-import type { AppendOrder, Recovery } from "../types.ts";
+import type { Recovery } from "../types.ts";
+import type { Content } from "../units.ts";
 
 /** One append, as it stands in the journal. */
-export interface JournalRecord extends Pick<AppendOrder, "batches" | "rows"> {
+export interface JournalRecord extends Content {
   at_ms: number;
 }
 

@@ -1,11 +1,14 @@
-// The JSONL driver: two files a session (§5.11, §5.15), for people who want to read their logs with other tools.
-// It has no transaction over both files: the log is written first, so a row never claims what the log lacks.
+// The JSONL driver: a log and two small files a session (§5.11, §5.15), for people who want to read their logs with
+// other tools. It has no transaction over them: the row is written behind the log, so it never claims what the log
+// lacks, and the requests before it (see ledgers.ts).
 import { join } from "node:path";
 import { messageOf } from "../../base/coded-error.ts";
+import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { defaultRow } from "../default-row.ts";
 import { type FileSystem, nodeFileSystem } from "../disk/file-system.ts";
 import { syncDirectory, unlinkIfThere } from "../disk/whole.ts";
+import { oldestKept } from "../ledger.ts";
 import type {
   AppendOrder,
   AppendOutcome,
@@ -13,10 +16,12 @@ import type {
   DriverOptions,
   LogBatch,
   PruneCounts,
+  RequestFilter,
   Retention,
 } from "../types.ts";
-import { emptyOutcome, markUnit, toUnits, type Unit } from "../units.ts";
+import { emptyOutcome, markUnit, sessionOf, toUnits, type Unit } from "../units.ts";
 import { runningTurn } from "./late-frames.ts";
+import { Ledgers } from "./ledgers.ts";
 import { LogFile } from "./log-file.ts";
 import { LogFiles } from "./log-files.ts";
 import { logOwner, logPath, ownFiles, sidecarOwner } from "./paths.ts";
@@ -39,6 +44,7 @@ class JsonlDriver implements Driver {
   readonly #now: () => number;
   readonly #sidecars: Sidecars;
   readonly #logs: LogFiles;
+  readonly #ledgers: Ledgers;
 
   constructor(dir: string, options: DriverOptions, fs: FileSystem) {
     this.#dir = dir;
@@ -49,6 +55,9 @@ class JsonlDriver implements Driver {
       const rowSeq = () => this.#sidecars.read(session_id)?.last_seq ?? 0;
       return new LogFile({ ...options, fs, dir, session_id, rowSeq, path: logPath(dir, session_id) });
     });
+    const lastSeq = (session_id: string) => this.#endOf(session_id) ?? this.#logs.get(session_id).lastSeq();
+    const flushLog = (session_id: string) => this.#logs.get(session_id).flush();
+    this.#ledgers = new Ledgers({ ...options, fs, dir, lastSeq, flushLog });
   }
 
   append(order: AppendOrder): AppendOutcome {
@@ -89,16 +98,27 @@ class JsonlDriver implements Driver {
     this.#sidecars.write(row);
   }
 
+  requests(filter: RequestFilter): RequestRow[] {
+    return this.#ledgers.find(filter);
+  }
+
+  request(session_id: string, request_id: string): RequestRow | undefined {
+    return this.#ledgers.load(session_id, request_id);
+  }
+
   /** Removes the session's own files, those put aside too, and nothing else. */
   delete(session_id: string): void {
     const isOurs = ownFiles(session_id);
     const names = this.#fs.readdirSync(this.#dir).filter(isOurs);
     this.#logs.forget(session_id);
+    this.#ledgers.forget(session_id);
     for (const name of names) unlinkIfThere(this.#fs, join(this.#dir, name));
     if (names.length > 0) syncDirectory(this.#fs, this.#dir);
   }
 
   prune(limits: Retention, nowMs: number): PruneCounts {
+    const kept = oldestKept(limits, nowMs);
+    if (kept !== undefined) this.#ledgers.prune(kept);
     const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0 };
     for (const name of this.#fs.readdirSync(this.#dir)) {
       const session_id = logOwner(name);
@@ -119,16 +139,27 @@ class JsonlDriver implements Driver {
     this.#logs.close();
   }
 
-  #store({ batch, row }: Unit, sync: boolean): void {
+  #store(unit: Unit, sync: boolean): void {
+    const { batch, row } = unit;
     const file = batch === undefined ? undefined : this.#logs.get(batch.value.session_id);
+    if (batch !== undefined) this.#ledgers.mend(batch.value.session_id);
+    if (unit.requests !== undefined) this.#saveRequests(unit, file);
     if (batch !== undefined) file?.append(batch.value, sync);
-    if (row === undefined) return;
     try {
-      this.#sidecars.write(row.value);
+      if (row !== undefined) this.#sidecars.write(row.value);
     } catch (error) {
       file?.revert();
       throw error;
     }
+    if (unit.requests !== undefined) this.#ledgers.keep(sessionOf(unit));
+  }
+
+  #saveRequests(unit: Unit, file: LogFile | undefined): void {
+    const { batch, requests = [] } = unit;
+    // A batch that is refused later, with a seq that the log has, would leave rows that count.
+    if (batch !== undefined) file?.check(batch.value);
+    const rows = requests.map(({ value }) => value);
+    this.#ledgers.save(sessionOf(unit), rows, batch?.value.last_seq);
   }
 
   /** A row that was not written with the last frames learns from them which turn runs. */
@@ -142,7 +173,12 @@ class JsonlDriver implements Driver {
 
   /** The whole log of every session is not scanned for a list; its last frame tells enough. */
   #peekLastSeq(row: SessionRow): number {
-    const known = this.#logs.peek(row.session_id)?.frames?.last_seq;
-    return known ?? peekLog(this.#fs, logPath(this.#dir, row.session_id))?.last_seq ?? row.last_seq;
+    return this.#endOf(row.session_id) ?? row.last_seq;
+  }
+
+  /** A log in use knows it better than the disk, which may still hold what was refused. */
+  #endOf(session_id: string): number | undefined {
+    const file = this.#logs.peek(session_id);
+    return file === undefined ? peekLog(this.#fs, logPath(this.#dir, session_id))?.last_seq : file.lastSeq();
   }
 }

@@ -74,10 +74,15 @@ export class LogFile {
     return this.#length;
   }
 
-  /** Stores all of the batch, or throws and leaves nothing of it. */
-  append(batch: LogBatch, sync: boolean): void {
+  /** Throws when this is not the batch that comes next. */
+  check(batch: LogBatch): void {
     const fault = findBatchFault(batch) ?? sequenceFault(batch, this.lastSeq());
     if (fault !== undefined) throw new Error(fault);
+  }
+
+  /** Stores all of the batch, or throws and leaves nothing of it. */
+  append(batch: LogBatch, sync: boolean): void {
+    this.check(batch);
     const fd = this.#open() ?? this.#create();
     try {
       this.#mend(fd);
@@ -154,6 +159,12 @@ export class LogFile {
 
   sync(): void {
     if (this.#fd !== undefined) this.#sync(this.#fd);
+  }
+
+  /** Puts all of it on the disk, also what was written through a handle that was given back since. */
+  flush(): void {
+    const fd = this.#open();
+    if (fd !== undefined) this.#sync(fd);
   }
 
   /** Gives the file handle back; the next use opens it again. */

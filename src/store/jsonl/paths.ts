@@ -5,7 +5,9 @@ import { isSessionId } from "../session-id.ts";
 
 const LOG = ".jsonl";
 const SIDECAR = ".usage.json";
-const OWN_ENDING = /^(\.jsonl|\.usage\.json)(\.tmp|\.torn-\d{8}T\d{9}Z(-\d+)?)?$/;
+/** An id may end in `.requests` or `.usage`: no ending is the end of another, so a name has one owner. */
+const LEDGER = ".requests.json";
+const OWN_ENDING = /^(\.jsonl|\.usage\.json|\.requests\.json)(\.tmp|\.torn-\d{8}T\d{9}Z(-\d+)?)?$/;
 
 export function logPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + LOG);
@@ -15,6 +17,10 @@ export function sidecarPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + SIDECAR);
 }
 
+export function ledgerPath(dir: string, session_id: string): string {
+  return join(dir, checkId(session_id) + LEDGER);
+}
+
 /** The session a sidecar's name belongs to. */
 export function sidecarOwner(name: string): string | undefined {
   return owner(name, SIDECAR);
@@ -22,6 +28,10 @@ export function sidecarOwner(name: string): string | undefined {
 
 export function logOwner(name: string): string | undefined {
   return owner(name, LOG);
+}
+
+export function ledgerOwner(name: string): string | undefined {
+  return owner(name, LEDGER);
 }
 
 /** Tells the files we made for this session from all others, also from those of a session with a longer name. */

@@ -1,8 +1,10 @@
 // The SQLite driver: one transaction an append, and a second try batch by batch when it fails.
 import { messageOf } from "../../base/coded-error.ts";
+import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { defaultRow } from "../default-row.ts";
 import type { FoldTarget, JournalPlace, JournalRecord } from "../journal/types.ts";
+import { oldestKept } from "../ledger.ts";
 import type {
   AppendOrder,
   AppendOutcome,
@@ -11,9 +13,10 @@ import type {
   LogBatch,
   PruneCounts,
   Recovery,
+  RequestFilter,
   Retention,
 } from "../types.ts";
-import { emptyOutcome, markUnit, toUnits, type Unit } from "../units.ts";
+import { emptyOutcome, markUnit, sessionOf, toUnits, type Unit } from "../units.ts";
 import {
   closeDatabase,
   type Database,
@@ -24,6 +27,7 @@ import {
 } from "./database.ts";
 import { Events } from "./events.ts";
 import { migrate } from "./migrations.ts";
+import { Requests, walkRequests } from "./requests.ts";
 import { Pruner } from "./retention.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -34,8 +38,9 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
     onRecovery: options.onRecovery,
     prepare(found) {
       migrate(found);
-      // Walks both trees, so that a broken one is found now and not in the middle of a turn.
+      // Walks all trees, so that a broken one is found now and not in the middle of a turn.
       new Sessions(found).all();
+      walkRequests(found);
     },
   });
   return new SqliteDriver(db, options.now);
@@ -50,6 +55,7 @@ export class SqliteDriver implements Driver, FoldTarget {
   readonly #pruner: Pruner;
   /** Prepared when it is needed: only a store with a journal has it. */
   #savePlace: Statement | undefined;
+  #ledger: Requests | undefined;
 
   constructor(db: Database, now: () => number) {
     this.#db = db;
@@ -115,19 +121,36 @@ export class SqliteDriver implements Driver, FoldTarget {
     this.#sessions.save(row);
   }
 
+  requests(filter: RequestFilter): RequestRow[] {
+    return this.#requests.find(filter);
+  }
+
+  request(session_id: string, request_id: string): RequestRow | undefined {
+    return this.#requests.load(session_id, request_id);
+  }
+
   delete(session_id: string): void {
     inTransaction(this.#db, () => {
+      this.#requests.delete(session_id);
       this.#events.delete(session_id);
       this.#sessions.delete(session_id);
     });
   }
 
   prune(limits: Retention, nowMs: number): PruneCounts {
+    const kept = oldestKept(limits, nowMs);
+    if (kept !== undefined) this.#requests.prune(kept);
     return this.#pruner.prune(limits, nowMs);
   }
 
   close(): void {
     closeDatabase(this.#db);
+  }
+
+  /** Prepared when it is needed: most appends have nothing for the ledger. */
+  get #requests(): Requests {
+    this.#ledger ??= new Requests(this.#db);
+    return this.#ledger;
   }
 
   #tryTogether(units: Unit[], outcome: AppendOutcome): boolean {
@@ -161,8 +184,8 @@ export class SqliteDriver implements Driver, FoldTarget {
     const refused: Recovery[] = [];
     for (const unit of toUnits(record)) {
       const message = this.#tryFold(unit, record.at_ms);
-      const { session_id } = unit.batch?.value ?? unit.row?.value ?? { session_id: "" };
       if (message === undefined) continue;
+      const session_id = sessionOf(unit);
       const kept_seq = this.#events.lastSeq(session_id);
       refused.push({ session_id, kept_seq, cut_bytes: unit.batch?.value.bytes.length ?? 0, message });
     }
@@ -178,10 +201,12 @@ export class SqliteDriver implements Driver, FoldTarget {
     }
   }
 
-  #store({ batch, row }: Unit, atMs: number): string | undefined {
+  #store({ batch, row, requests }: Unit, atMs: number): string | undefined {
     const fault = batch === undefined ? undefined : this.#events.insert(batch.value, atMs);
-    if (fault === undefined && row !== undefined) this.#sessions.save(row.value);
-    return fault;
+    if (fault !== undefined) return fault;
+    if (row !== undefined) this.#sessions.save(row.value);
+    if (requests !== undefined) for (const { value } of requests) this.#requests.save(value);
+    return undefined;
   }
 
   #syncNormally(): void {

@@ -27,7 +27,44 @@ export const MIGRATIONS: readonly string[] = [
   // One row: how far the journal's records are stored here.
   `CREATE TABLE journal (n INTEGER NOT NULL, "offset" INTEGER NOT NULL) STRICT;
    INSERT INTO journal VALUES (1, 0);`,
+  // The ledger. `is_open` is "not settled", which the status alone does not tell. The view has Codex' rows under the
+  // names that session managers of that backend know, for people who look into the file.
+  `CREATE TABLE pending_requests (
+     request_id TEXT PRIMARY KEY,
+     session_id TEXT NOT NULL,
+     status TEXT NOT NULL,
+     is_open INTEGER NOT NULL,
+     requested_at_ms INTEGER NOT NULL,
+     row TEXT NOT NULL CHECK (json_valid(row))
+   ) STRICT;
+   CREATE INDEX pending_requests_by_session ON pending_requests (session_id, requested_at_ms, request_id);
+   CREATE INDEX pending_requests_by_age ON pending_requests (is_open, requested_at_ms, request_id);
+   CREATE VIEW codex_pending_requests AS SELECT
+     request_id,
+     session_id,
+     json_extract(row, '$.thread_id') AS thread_id,
+     json_extract(row, '$.turn_id') AS turn_id,
+     json_extract(row, '$.item_id') AS item_id,
+     json_extract(row, '$.request_type') AS request_type,
+     ${isoTime("requested_at_ms")} AS requested_at,
+     ${isoTime("expires_at_ms")} AS expires_at,
+     status,
+     json_extract(row, '$.payload') AS request_payload_json,
+     json_extract(row, '$.answer') AS resolved_payload_json,
+     ${isoTime("resolved_at_ms")} AS resolved_at,
+     json_extract(row, '$.resolution_source') AS resolution_source,
+     json_extract(row, '$.error_code') AS error_code,
+     json_extract(row, '$.error_message') AS error_message,
+     ${isoTime("dispatched_at_ms")} AS dispatched_at,
+     json_extract(row, '$.path') AS request_path_json,
+     json_extract(row, '$.shown_hash') AS shown_hash
+   FROM pending_requests WHERE json_extract(row, '$.backend') = 'codex';`,
 ];
+
+/** A field of the row in milliseconds as 2026-01-31T23:59:59.123Z. */
+function isoTime(field: string): string {
+  return `strftime('%Y-%m-%dT%H:%M:%fZ', json_extract(row, '$.${field}') / 1000.0, 'unixepoch')`;
+}
 
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
   const found = userVersion(db);

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import type { LogBatch, Store } from "../../../src/store/index.ts";
 import type { Fault } from "../disk/fake-disk.ts";
+import { LedgerModel } from "../ledger-model.ts";
 import { frame, readAll, row } from "../material.ts";
 import { type Random, seedCount, seededRandom } from "../random.ts";
 import { firstLife, openWorld, type World } from "./world.ts";
@@ -18,15 +19,16 @@ interface Told {
   turns: number;
   /** The lines of the last append that failed. When the disk cannot even cut them off, they may come back. */
   failed: string[];
+  ledger: LedgerModel;
 }
 
-type Counts = Record<"refused" | "lost" | "deleted" | "rotated", number>;
+type Counts = Record<"refused" | "lost" | "deleted" | "rotated" | "requestsLost", number>;
 
 test(
-  "after any crash every synced frame is there, what is read is a gapless prefix, and seq goes on",
+  "after any crash every synced frame is there, what is read is a gapless prefix, seq goes on, and the ledger is that of the frames",
   LONG,
   async () => {
-    const seen: Counts = { refused: 0, lost: 0, deleted: 0, rotated: 0 };
+    const seen: Counts = { refused: 0, lost: 0, deleted: 0, rotated: 0, requestsLost: 0 };
     // Real databases: one seed here for twenty of the simulated disk alone.
     const seeds = Math.ceil(seedCount(1_500) / 20);
     for (let seed = 1; seed <= seeds; seed += 1) {
@@ -40,9 +42,7 @@ test(
 );
 
 async function live(random: Random, seen: Counts): Promise<void> {
-  const told = new Map(
-    SESSIONS.map((id): [string, Told] => [id, { lines: [], synced: 0, turns: 0, failed: [] }]),
-  );
+  const told = new Map(SESSIONS.map((id): [string, Told] => [id, nothingTold(id)]));
   let world = await openWorld(firstLife(300 + random(2_000)));
   for (let round = 0; round < 3; round += 1) {
     world.disk.fault = () => pickFault(random);
@@ -52,6 +52,10 @@ async function live(random: Random, seen: Counts): Promise<void> {
     world = await world.crash(isKill ? undefined : random);
     for (const [id, session] of told) told.set(id, await check(world.store, id, session, isKill, seen));
   }
+}
+
+function nothingTold(id: string): Told {
+  return { lines: [], synced: 0, turns: 0, failed: [], ledger: new LedgerModel(id) };
 }
 
 function pickFault(random: Random): Fault | undefined {
@@ -72,7 +76,7 @@ async function act(world: World, told: Map<string, Told>, random: Random, seen: 
       () => true,
       () => false,
     );
-    if (isGone) told.set(id, { lines: [], synced: 0, turns: 0, failed: [] });
+    if (isGone) told.set(id, nothingTold(id));
     if (isGone) seen.deleted += 1;
   }
   if (kind > 1) seen.refused += await appendSome(store, told, random);
@@ -83,6 +87,8 @@ async function act(world: World, told: Map<string, Told>, random: Random, seen: 
 async function appendSome(store: Store, told: Map<string, Told>, random: Random): Promise<number> {
   const sync = random(3) === 0;
   const chosen = SESSIONS.filter(() => random(3) > 0);
+  const asking = SESSIONS.filter(() => random(2) > 0);
+  const requests = asking.map((id) => told.get(id)?.ledger.offer(random) ?? []);
   const batches = chosen.map((id): LogBatch & { lines: string[] } => {
     const at = told.get(id)?.lines.length ?? 0;
     const lines = Array.from({ length: 1 + random(4) }, (_, n) =>
@@ -92,21 +98,35 @@ async function appendSome(store: Store, told: Map<string, Told>, random: Random)
     return { session_id: id, first_seq: at + 1, last_seq: at + lines.length, bytes, lines };
   });
   const rows = chosen.map((id) => row(id, { turns: (told.get(id)?.turns ?? 0) + 1 }));
-  const outcome = await store.append({ batches, rows, sync }).catch((error: Error) => {
-    return [...batches, ...rows].map(() => error.message);
+  const order = { batches, rows, requests: requests.flat(), sync };
+  const outcome = await store.append(order).catch((error: Error) => {
+    return [...batches, ...rows, ...order.requests].map(() => error.message);
   });
   const isStored = outcome.every((fault) => fault === undefined);
   for (const { session_id, lines } of batches)
     told.get(session_id)?.failed.splice(0, 99, ...(isStored ? [] : lines));
-  if (!isStored) return 1;
+  if (!isStored) {
+    asking.forEach((id, at) => {
+      told.get(id)?.ledger.refused(requests[at] ?? []);
+    });
+    return 1;
+  }
   for (const { session_id, lines } of batches) {
     const session = told.get(session_id);
     if (session === undefined) continue;
     session.lines.push(...lines);
     session.turns += 1;
   }
+  asking.forEach((id, at) => {
+    const seq = chosen.includes(id) ? told.get(id)?.lines.length : undefined;
+    told.get(id)?.ledger.stored(requests[at] ?? [], { seq, isDurable: sync });
+  });
+  if (!sync || batches.length + order.requests.length === 0) return 0;
   // One journal: what was synced holds everything before it.
-  if (sync && batches.length > 0) for (const session of told.values()) session.synced = session.lines.length;
+  for (const session of told.values()) {
+    session.synced = session.lines.length;
+    session.ledger.synced();
+  }
   return 0;
 }
 
@@ -120,7 +140,10 @@ async function check(store: Store, id: string, told: Told, isKill: boolean, seen
   const loaded = await store.loadRow(id);
   if ((loaded?.last_seq ?? 0) !== found.length) throw new Error(`${id}: the row and the log differ`);
   if (isKill && (loaded?.turns ?? 0) < told.turns) throw new Error(`${id}: the row is not the last one`);
+  const ledger = told.ledger.check(await store.requests({ session_id: id }), found.length, isKill);
+  seen.requestsLost += Number(ledger === "older");
   seen.lost += Math.max(0, told.lines.length - found.length);
   // A process that was killed has lost nothing, but what it had not synced is not safe yet.
-  return { lines: found, synced: isKill ? told.synced : found.length, turns: loaded?.turns ?? 0, failed: [] };
+  const synced = isKill ? told.synced : found.length;
+  return { lines: found, synced, turns: loaded?.turns ?? 0, failed: [], ledger: told.ledger };
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { LogBatch, Store } from "../../../src/store/index.ts";
 import { Journal } from "../../../src/store/journal/journal.ts";
 import { FakeDisk } from "../disk/fake-disk.ts";
-import { append, batch, frames, readAll, row } from "../material.ts";
+import { append, batch, frames, readAll, request, row } from "../material.ts";
 import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
 
 /** The bytes that a journal of these batches has. */
@@ -188,4 +188,50 @@ test("a record that breaks a rule of the database does not block the others eith
   await append(world.store, batch("a", 1), batch("bad", 1), batch("a", 2));
   expect(await readAll(world.store, "a")).toBe(frames("a", 1, 2));
   expect(world.found).toMatchObject([{ session_id: "bad", message: "bad batch" }]);
+});
+
+test("requests of a journal that a dead daemon left are in the ledger, without frames too", async () => {
+  const world = await openWorld();
+  const [first, second] = [request("s", "r1"), request("t", "r2")];
+  await world.store.append({ batches: [batch("s", 1)], rows: [], requests: [first], sync: false });
+  await world.store.append({ batches: [], rows: [], requests: [second], sync: false });
+  expect(world.driver.requests({})).toEqual([]);
+  const { store, found } = await world.crash();
+  expect(await store.requests({})).toEqual([first, second]);
+  expect(found).toEqual([]);
+});
+
+test("requests of a deleted session do not come back with the journal", async () => {
+  const world = await openWorld();
+  const order = { batches: [batch("s", 1)], rows: [], requests: [request("s", "r1")], sync: true };
+  await world.store.append(order);
+  await world.store.delete("s");
+  await world.store.append({ ...order, requests: [request("s", "r2")] });
+  const { store } = await world.crash(() => 0);
+  expect((await store.requests({})).map(({ request_id }) => request_id)).toEqual(["r2"]);
+});
+
+test("a ledger that the journal could not be moved into does not answer with old rows", async () => {
+  const world = await openWorld();
+  await world.store.append({ batches: [], rows: [], requests: [request("s", "r1")], sync: true });
+  expect(await world.store.requests({ open: true })).toHaveLength(1);
+  world.db.exec("PRAGMA query_only=ON");
+  const gone = request("s", "r1", { status: "withdrawn" });
+  await world.store.append({ batches: [], rows: [], requests: [gone], sync: true });
+  await expect(world.store.requests({ open: true })).rejects.toThrow(/readonly/);
+  await expect(world.store.request("s", "r1")).rejects.toThrow(/readonly/);
+  world.db.exec("PRAGMA query_only=OFF");
+  expect(await world.store.request("s", "r1")).toEqual(gone);
+});
+
+test("a request whose frames the database refuses is refused with them, and told", async () => {
+  const before = await openWorld();
+  const disk = new FakeDisk();
+  const journal = new Journal({ databasePath: "/log/log.db", firstNumber: 1, fs: disk });
+  const [bad, good] = [request("s", "r1"), request("t", "r2")];
+  journal.keep(journal.write({ batches: [batch("s", 5)], rows: [], requests: [bad, good], at_ms: 1 }));
+  put(before, 1, disk.bytes(FIRST_FILE));
+  const { store, found } = await before.crash();
+  expect(await store.requests({})).toEqual([good]);
+  expect(found[0]).toMatchObject({ session_id: "s", message: expect.stringMatching(/does not follow/) });
 });

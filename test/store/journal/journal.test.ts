@@ -1,7 +1,7 @@
 // A disk that fails under the journal: what is acknowledged is stored, what is not leaves nothing behind.
 import { expect, test } from "vitest";
 import type { Call, Fault } from "../disk/fake-disk.ts";
-import { append, batch, frames, readAll, row } from "../material.ts";
+import { append, batch, frames, readAll, request, row } from "../material.ts";
 import { FIRST_FILE, firstLife, openWorld, type World } from "./world.ts";
 
 async function openWithOne(maxFileBytes?: number): Promise<World> {
@@ -131,4 +131,28 @@ test("when the file behind a full one cannot be created, the full one is still m
   world.disk.fault = () => undefined;
   expect(await readAll(world.store, "s")).toBe(frames("s", 1, 1));
   expect(await tryAppend(world, 2)).toEqual([undefined, undefined]);
+});
+
+test.each<[string, Call, boolean]>([
+  ["a write", "writeSync", false],
+  ["a sync", "fdatasyncSync", true],
+])("%s that fails fails the requests of the order too and leaves none of them", async (_name, call, sync) => {
+  const world = await openWithOne();
+  world.disk.fault = failing(call);
+  const requests = [request("s", "r1"), request("t", "r2")];
+  const order = { batches: [batch("s", 2)], rows: [], requests, sync };
+  expect(await world.store.append(order)).toEqual([0, 1, 2].map(() => expect.stringMatching(/EIO/)));
+  expect(await world.store.append({ ...order, batches: [] })).toEqual([0, 1].map(() => expect.any(String)));
+  world.disk.fault = () => undefined;
+  expect(await world.store.requests({})).toEqual([]);
+  expect(await world.store.append(order)).toEqual([undefined, undefined, undefined]);
+  expect(await world.store.requests({})).toEqual(requests);
+});
+
+test("a synced append of requests only is on the disk when it is acknowledged", async () => {
+  const world = await openWorld();
+  const requests = [request("s", "r1")];
+  expect(await world.store.append({ batches: [], rows: [], requests, sync: true })).toEqual([undefined]);
+  const next = await world.crash(() => 0);
+  expect(await next.store.requests({})).toEqual(requests);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decodeRecord, RecordWriter } from "../../../src/store/journal/record.ts";
-import { batch, row } from "../material.ts";
+import { batch, request, row } from "../material.ts";
 import { forEachSeed, seedCount } from "../random.ts";
 
 const writer = new RecordWriter();
@@ -8,6 +8,7 @@ const record = {
   at_ms: 5,
   batches: [batch("s", 1, 3, "é\u2028🜁"), batch("t", 7)],
   rows: [row("s", { title: "ü" })],
+  requests: [request("s", "r1"), request("t", "r2", { status: "withdrawn" })],
 };
 
 test("a record comes back as it was written, and what follows is not touched", () => {
@@ -22,6 +23,16 @@ test("a record larger than the scratch memory comes back too, and one without fr
   expect(Buffer.compare(found?.record.batches[0]?.bytes ?? Buffer.alloc(0), large.bytes)).toBe(0);
   const empty = { ...record, batches: [] };
   expect(decodeRecord(Buffer.from(writer.encode(empty)))?.record).toEqual(empty);
+});
+
+test("a record without requests is the record of a daemon that had no ledger", () => {
+  const { requests: _none, ...old } = record;
+  const bytes = Buffer.from(writer.encode(old));
+  const headEnd = 16 + bytes.readUInt32LE(12);
+  const head = JSON.parse(bytes.toString("utf8", 16, headEnd)) as object;
+  expect(Object.keys(head)).toEqual(["at_ms", "batches", "rows"]);
+  expect(decodeRecord(bytes)?.record).toStrictEqual(old);
+  expect(Buffer.from(writer.encode({ ...old, requests: [] }))).toEqual(bytes);
 });
 
 test("a record cut at any byte is no record", () => {

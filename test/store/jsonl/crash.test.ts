@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { openJsonlDriver } from "../../../src/store/jsonl/driver.ts";
 import type { Driver, LogBatch, Recovery } from "../../../src/store/types.ts";
 import { FakeDisk, type Fault } from "../disk/fake-disk.ts";
+import { LedgerModel } from "../ledger-model.ts";
 import { frame, row, text } from "../material.ts";
 import { forEachSeed, type Random, seedCount } from "../random.ts";
 
@@ -16,6 +17,7 @@ interface Told {
   /** This many of them were acknowledged with `sync`. */
   synced: number;
   turns: number;
+  ledger: LedgerModel;
 }
 
 interface World {
@@ -28,10 +30,10 @@ interface World {
 }
 
 test(
-  "after any crash every synced frame is there, what is read is a gapless prefix, and seq goes on",
+  "after any crash every synced frame is there, what is read is a gapless prefix, seq goes on, and the ledger is that of the frames",
   LONG,
   () => {
-    const seen = { refused: 0, recovered: 0, unsyncedLost: 0, pruned: 0 };
+    const seen = { refused: 0, recovered: 0, unsyncedLost: 0, pruned: 0, requestsLost: 0, requestsBack: 0 };
     forEachSeed(seedCount(1_500), (random) => {
       const world: World = {
         disk: new FakeDisk(),
@@ -40,12 +42,19 @@ test(
         offered: new Set(),
         crash: "power cut",
       };
-      for (const id of SESSIONS) world.told.set(id, { lines: [], synced: 0, turns: 0 });
+      for (const id of SESSIONS) {
+        world.told.set(id, { lines: [], synced: 0, turns: 0, ledger: new LedgerModel(id) });
+      }
       for (let round = 0; round < 3; round += 1) {
         const driver = openOn(world.disk, () => {
           seen.recovered += 1;
         });
-        for (const id of SESSIONS) seen.unsyncedLost += checkSession(world, driver, id);
+        for (const id of SESSIONS) {
+          seen.unsyncedLost += checkSession(world, driver, id);
+          const found = checkLedger(world, driver, id);
+          seen.requestsLost += Number(found === "older");
+          seen.requestsBack += Number(found === "refused");
+        }
         world.disk.fault = () => pickFault(random);
         for (let step = random(12); step > 0; step -= 1) seen.refused += appendSome(world, driver);
         if (random(4) === 0) seen.pruned += pruneSome(world, driver);
@@ -60,7 +69,7 @@ test(
 test("a crash test that loses synced frames would notice", () => {
   const disk = new FakeDisk();
   const driver = openOn(disk);
-  const told = { lines: [frame("a", 1)], synced: 1, turns: 0 };
+  const told = { lines: [frame("a", 1)], synced: 1, turns: 0, ledger: new LedgerModel("a") };
   expect(driver.append({ batches: [toBatch("a", 1, told.lines)], rows: [], sync: false })).toEqual([
     undefined,
   ]);
@@ -97,17 +106,32 @@ function appendSome({ random, told, offered }: World, driver: Driver): number {
       return frame(id, at + n + 1, `${offered.size}-${n} é🜁 ${"x".repeat(random(60))}`);
     });
     for (const line of lines) offered.add(line);
-    return { id, lines, batch: toBatch(id, at + 1, lines), hasRow: random(2) === 0 };
+    const requests = random(2) === 0 ? (told.get(id)?.ledger.offer(random) ?? []) : [];
+    // Some come without frames.
+    const isBare = requests.length > 0 && random(3) === 0;
+    const batches = isBare ? [] : [toBatch(id, at + 1, lines)];
+    return { id, lines: isBare ? [] : lines, batches, requests, hasRow: !isBare && random(2) === 0 };
   });
   const rows = orders.filter((order) => order.hasRow).map(({ id }) => row(id, { turns: offered.size }));
-  const outcome = driver.append({ batches: orders.map((order) => order.batch), rows, sync });
-  orders.forEach(({ id, lines, hasRow }, at) => {
-    const session = told.get(id);
-    if (session === undefined || outcome[at] !== undefined) return;
-    session.lines.push(...lines);
-    if (sync) session.synced = session.lines.length;
-    if (hasRow) session.turns = offered.size;
-  });
+  const batches = orders.flatMap((order) => order.batches);
+  const requests = orders.flatMap((order) => order.requests);
+  const outcome = driver.append({ batches, rows, requests, sync });
+  for (const order of orders) {
+    const session = told.get(order.id);
+    if (session === undefined) continue;
+    const [batch] = order.batches;
+    const [request] = order.requests;
+    const requestAt = batches.length + rows.length + (request === undefined ? 0 : requests.indexOf(request));
+    const isStored = outcome[batch === undefined ? requestAt : batches.indexOf(batch)] === undefined;
+    if (isStored) session.lines.push(...order.lines);
+    if (isStored && sync && batch !== undefined) session.synced = session.lines.length;
+    if (isStored && order.hasRow) session.turns = offered.size;
+    const seq = batch === undefined ? undefined : session.lines.length;
+    if (request === undefined) continue;
+    if (isStored !== (outcome[requestAt] === undefined)) throw new Error(`${order.id}: half an outcome`);
+    if (isStored) session.ledger.stored(order.requests, { seq, isDurable: sync || seq === undefined });
+    else session.ledger.refused(order.requests);
+  }
   return outcome.filter((entry) => entry !== undefined).length;
 }
 
@@ -133,7 +157,7 @@ function crash(world: World): void {
 
 /** Compares the log with what was told; how many unsynced frames were lost. Then takes the log's word. */
 function checkSession({ told, offered, crash }: World, driver: Driver, id: string): number {
-  const session = told.get(id) ?? { lines: [], synced: 0, turns: 0 };
+  const session = told.get(id) ?? { lines: [], synced: 0, turns: 0, ledger: new LedgerModel(id) };
   const loaded = driver.loadRow(id);
   const found = readLines(driver, id);
   // A kill loses nothing that was written; a power cut loses nothing that was synced.
@@ -159,8 +183,14 @@ function checkSession({ told, offered, crash }: World, driver: Driver, id: strin
   // What a power cut left is on the disk; what a kill left may still be in memory only.
   const isDurable = crash === "power cut";
   const turns = isDurable ? (loaded?.turns ?? 0) : session.turns;
-  told.set(id, { lines: kept, synced: isDurable ? last : session.synced, turns });
+  told.set(id, { ...session, lines: kept, synced: isDurable ? last : session.synced, turns });
   return lost;
+}
+
+function checkLedger({ told, crash }: World, driver: Driver, id: string): string {
+  const session = told.get(id);
+  if (session === undefined) return "none";
+  return session.ledger.check(driver.requests({ session_id: id }), session.lines.length, crash === "kill");
 }
 
 /** All frames in order; throws when a seq is missing or doubled. */

@@ -6,7 +6,7 @@ import { openInProcessStore, type Recovery, type Store } from "../../../src/stor
 import { type Database, openDatabase } from "../../../src/store/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
-import { append, batch, frames, readAll, row, tempDir, text } from "../material.ts";
+import { append, batch, frames, readAll, request, row, tempDir, text } from "../material.ts";
 
 async function openStore(path: string, found: Recovery[] = []): Promise<Store> {
   const store = await openInProcessStore({ kind: "sqlite", path }, { onRecovery: (one) => found.push(one) });
@@ -175,4 +175,75 @@ test("the WAL stays bounded while the log grows", async () => {
     await append(store, batch("s", seq, seq + 999, "x".repeat(200)));
   expect(statSync(path).size).toBeGreaterThan(12_000_000);
   expect(statSync(`${path}-wal`).size).toBeLessThan(8_000_000);
+});
+
+test("a batch whose request fails is not stored, nor its row, and another session's is", async () => {
+  const { db, driver } = await openDriver();
+  db.exec(`CREATE TEMP TRIGGER bad BEFORE INSERT ON pending_requests WHEN NEW.request_id = 'bad'
+           BEGIN SELECT RAISE(ABORT, 'bad request'); END`);
+  const requests = [request("s", "fine"), request("s", "bad"), request("t", "r1")];
+  const order = { batches: [batch("s", 1), batch("t", 1)], rows: [row("s")], requests, sync: true };
+  const fault = "bad request";
+  expect(driver.append(order)).toEqual([fault, undefined, fault, fault, fault, undefined]);
+  expect(driver.read("s", 0, 1_000)).toBeUndefined();
+  expect(driver.loadRow("s")).toBeUndefined();
+  expect(driver.requests({})).toEqual([request("t", "r1")]);
+  db.exec("DROP TRIGGER bad");
+  expect(driver.append({ ...order, batches: [batch("s", 1)] })).not.toContain(fault);
+});
+
+test("open requests and those of a session are found by an index", async () => {
+  const { db } = await openDriver();
+  const plan = (where: string) =>
+    JSON.stringify(db.prepare(`EXPLAIN QUERY PLAN SELECT row FROM pending_requests ${where}`).all());
+  const order = "ORDER BY requested_at_ms, request_id";
+  for (const where of [`WHERE is_open = 1 ${order}`, `WHERE session_id = 's' ${order}`]) {
+    expect(plan(where)).toMatch(/USING INDEX/);
+    expect(plan(where)).not.toMatch(/TEMP B-TREE/);
+  }
+});
+
+test("the view of Codex' requests has the fields a session manager expects, and no other backend's rows", async () => {
+  const { db, driver } = await openDriver();
+  const asked = request("s", "r1", {
+    thread_id: "th",
+    turn_id: "tu",
+    item_id: "it",
+    path: ["root", "child"],
+    requested_at_ms: 1_700_000_000_123,
+    expires_at_ms: 1_700_000_060_001,
+    resolved_at_ms: 1_700_000_001_999,
+    dispatched_at_ms: 1_700_000_002_000,
+    status: "resolved",
+    answer: { decision: "decline" },
+    resolution_source: "tui",
+    error_code: "request_expired",
+    error_message: "late",
+  });
+  const requests = [asked, request("s", "r2"), request("s", "r3", { backend: "claude" })];
+  driver.append({ batches: [], rows: [], requests, sync: false });
+  const rows = db.prepare("SELECT * FROM codex_pending_requests ORDER BY request_id").all();
+  expect(rows.map((found) => ({ ...(found as object) }))).toEqual([
+    {
+      request_id: "r1",
+      session_id: "s",
+      thread_id: "th",
+      turn_id: "tu",
+      item_id: "it",
+      request_type: "command",
+      requested_at: "2023-11-14T22:13:20.123Z",
+      expires_at: "2023-11-14T22:14:20.001Z",
+      status: "resolved",
+      request_payload_json: JSON.stringify(asked.payload),
+      resolved_payload_json: '{"decision":"decline"}',
+      resolved_at: "2023-11-14T22:13:21.999Z",
+      resolution_source: "tui",
+      error_code: "request_expired",
+      error_message: "late",
+      dispatched_at: "2023-11-14T22:13:22.000Z",
+      request_path_json: '["root","child"]',
+      shown_hash: "ab12",
+    },
+    expect.objectContaining({ request_id: "r2", resolved_at: null, resolved_payload_json: null }),
+  ]);
 });

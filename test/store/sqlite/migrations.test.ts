@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { closeDatabase, type Database, openDatabase } from "../../../src/store/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { MIGRATIONS, migrate } from "../../../src/store/sqlite/migrations.ts";
-import { batch, frames, tempDir, text } from "../material.ts";
+import { batch, frames, request, tempDir, text } from "../material.ts";
 
 const path = () => join(tempDir(), "log.db");
 
@@ -39,6 +39,18 @@ test("an older database gets the steps it lacks and keeps its log", async () => 
   expect(version(db)).toBe(2);
   expect(db.prepare("SELECT count(note) AS n FROM sessions").get()).toEqual({ n: 0 });
   expect(text(new SqliteDriver(db, Date.now).read("s", 0, 1_000))).toBe(frames("s", 1, 3));
+});
+
+test("a database from before the ledger gets it, empty, and keeps its log", async () => {
+  const file = path();
+  await versionOne(file);
+  closeDatabase(await open(file, (found) => migrate(found, MIGRATIONS.slice(0, 2))));
+  const driver = new SqliteDriver(await open(file, migrate), Date.now);
+  expect(driver.requests({})).toEqual([]);
+  const order = { batches: [batch("s", 4)], rows: [], requests: [request("s", "r1")], sync: true };
+  expect(driver.append(order)).toEqual([undefined, undefined]);
+  expect(text(driver.read("s", 0, 1_000))).toBe(frames("s", 1, 4));
+  expect(driver.request("s", "r1")).toEqual(request("s", "r1"));
 });
 
 test("a step that fails leaves the database at the version before", async () => {

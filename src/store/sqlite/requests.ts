@@ -1,0 +1,66 @@
+// The table `pending_requests`: the ledger's row as JSON, beside the columns that one queries by. Callers hold the
+// transaction.
+import type { RequestRow } from "../../protocol/requests.ts";
+import { isOpen } from "../ledger.ts";
+import type { RequestFilter } from "../types.ts";
+import type { Database, Statement } from "./database.ts";
+
+const OLDEST_FIRST = "ORDER BY requested_at_ms, request_id";
+
+export class Requests {
+  readonly #db: Database;
+  readonly #save: Statement;
+  readonly #load: Statement;
+  readonly #delete: Statement;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#save = db.prepare(
+      `INSERT INTO pending_requests (request_id, session_id, status, is_open, requested_at_ms, row)
+       VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (request_id) DO UPDATE SET session_id = excluded.session_id, status = excluded.status,
+         is_open = excluded.is_open, requested_at_ms = excluded.requested_at_ms, row = excluded.row`,
+    );
+    this.#load = db.prepare("SELECT row FROM pending_requests WHERE request_id = ? AND session_id = ?");
+    this.#delete = db.prepare("DELETE FROM pending_requests WHERE session_id = ?");
+  }
+
+  save(row: RequestRow): void {
+    const { request_id, session_id, status, requested_at_ms } = row;
+    this.#save.run(request_id, session_id, status, Number(isOpen(row)), requested_at_ms, JSON.stringify(row));
+  }
+
+  load(session_id: string, request_id: string): RequestRow | undefined {
+    const found = this.#load.get(request_id, session_id);
+    return found === undefined ? undefined : toRow(found);
+  }
+
+  find({ session_id, open }: RequestFilter): RequestRow[] {
+    const conditions = [
+      ...(session_id === undefined ? [] : ["session_id = ?"]),
+      ...(open === true ? ["is_open = 1"] : []),
+    ];
+    const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+    const query = this.#db.prepare(`SELECT row FROM pending_requests ${where} ${OLDEST_FIRST}`);
+    return query.all(...(session_id === undefined ? [] : [session_id])).map(toRow);
+  }
+
+  /** Settled rows that are older. */
+  prune(beforeMs: number): void {
+    this.#db.prepare("DELETE FROM pending_requests WHERE is_open = 0 AND requested_at_ms < ?").run(beforeMs);
+  }
+
+  delete(session_id: string): void {
+    this.#delete.run(session_id);
+  }
+}
+
+/** Walks the table, so that a broken one is found; the rows themselves would take too long. */
+export function walkRequests(db: Database): void {
+  db.prepare("SELECT count(*) FROM pending_requests NOT INDEXED").get();
+}
+
+/** Trusts the JSON: only `save` writes it, and the table checks that it is JSON. */
+function toRow(found: unknown): RequestRow {
+  return JSON.parse((found as { row: string }).row) as RequestRow;
+}

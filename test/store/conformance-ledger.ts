@@ -1,0 +1,175 @@
+// What every durable store promises about the ledger of requests; part of conformance.ts.
+import { expect, onTestFinished, test } from "vitest";
+import type { RequestRow } from "../../src/protocol/requests.ts";
+import type { RequestFilter, Store } from "../../src/store/index.ts";
+import { append, batch, frames, NO_LIMITS, readAll, request, row, tempDir } from "./material.ts";
+
+type Open = (opening: { dir: string; now(): number }) => Promise<Store>;
+
+export function testLedger(name: string, open: Open): void {
+  const openFresh = async (dir = tempDir()): Promise<Store> => {
+    const store = await open({ dir, now: Date.now });
+    onTestFinished(() => store.close());
+    return store;
+  };
+
+  test(`${name}: a request comes back as it was stored, alone and in the list`, async () => {
+    const store = await openFresh();
+    const whole = fullRequest("s", "r1");
+    expect(await store.request("s", "r1")).toBeUndefined();
+    expect(await store.requests({})).toEqual([]);
+    const order = { batches: [batch("s", 1)], rows: [row("s")], requests: [whole], sync: true };
+    expect(await store.append(order)).toEqual([undefined, undefined, undefined]);
+    expect(await store.request("s", "r1")).toEqual(whole);
+    expect(await store.requests({})).toEqual([whole]);
+    expect(await store.request("s", "r")).toBeUndefined();
+    expect(await store.request("t", "r1")).toBeUndefined();
+    expect(await readAll(store, "s")).toBe(frames("s", 1, 1));
+  });
+
+  test(`${name}: an order may hold requests only, synced or not`, async () => {
+    const store = await openFresh();
+    expect(await save(store, request("s", "r1"))).toEqual([undefined]);
+    const order = { batches: [], rows: [], requests: [request("s", "r2")], sync: false };
+    expect(await store.append(order)).toEqual([undefined]);
+    expect(await ids(store, {})).toEqual(["r1", "r2"]);
+    expect(await store.rows()).toEqual([]);
+    await append(store, batch("s", 1));
+  });
+
+  test(`${name}: a request is stored with the last batch of its session and refused with it`, async () => {
+    const store = await openFresh();
+    const requests = [request("b", "b1"), request("a", "a1"), request("c", "c1"), request("b", "b2")];
+    const batches = [batch("a", 1, 2), batch("b", 7), batch("a", 3)];
+    const outcome = await store.append({ batches, rows: [row("b")], requests, sync: true });
+    const fault = expect.stringMatching(/does not follow/);
+    expect(outcome).toEqual([undefined, fault, undefined, fault, fault, undefined, undefined, fault]);
+    expect(await ids(store, {})).toEqual(["a1", "c1"]);
+    await append(store, batch("b", 1, 9));
+    expect(await ids(store, { session_id: "b" })).toEqual([]);
+  });
+
+  test(`${name}: a refused batch leaves the request as it was, also when its seq is an old one`, async () => {
+    const store = await openFresh();
+    const before = request("s", "r1");
+    await store.append({ batches: [batch("s", 1, 5)], rows: [], requests: [before], sync: true });
+    for (const bad of [batch("s", 2, 3), batch("s", 7, 8), { ...batch("s", 6), bytes: new Uint8Array(0) }]) {
+      const requests = [request("s", "r1", { status: "withdrawn" }), request("s", "r2")];
+      const outcome = await store.append({ batches: [bad], rows: [], requests, sync: true });
+      expect(outcome).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+      expect(await store.requests({})).toEqual([before]);
+    }
+    await append(store, batch("s", 6, 20));
+    expect(await store.requests({})).toEqual([before]);
+  });
+
+  test(`${name}: a row with the same request_id takes the place of the older one`, async () => {
+    const store = await openFresh();
+    await save(store, request("s", "r1"), request("s", "r2"));
+    const resolved = request("s", "r1", { status: "resolved", answer: { decision: "accept" } });
+    const order = { batches: [batch("s", 1)], rows: [], requests: [resolved], sync: true };
+    expect(await store.append(order)).toEqual([undefined, undefined]);
+    expect(await store.requests({})).toEqual([resolved, request("s", "r2")]);
+    const twice = [resolved, { ...resolved, dispatched_at_ms: 7 }];
+    await save(store, ...twice);
+    expect(await store.request("s", "r1")).toEqual(twice[1]);
+    expect(await store.requests({})).toHaveLength(2);
+  });
+
+  test(`${name}: the list is oldest first, and filtered by session and by being open`, async () => {
+    const store = await openFresh();
+    await save(
+      store,
+      request("a", "r3", { requested_at_ms: 3 }),
+      request("b", "r2", { requested_at_ms: 2, status: "expired" }),
+      request("a", "r1-b", { requested_at_ms: 1, status: "resolved" }),
+      request("a", "r1-a", { requested_at_ms: 1, status: "resolved", dispatched_at_ms: 4 }),
+      request("a", "r0", { requested_at_ms: 0, status: "orphaned" }),
+      request("b", "r4", { requested_at_ms: 4, status: "withdrawn", dispatched_at_ms: 4 }),
+    );
+    expect(await ids(store, {})).toEqual(["r0", "r1-a", "r1-b", "r2", "r3", "r4"]);
+    expect(await ids(store, { session_id: "a" })).toEqual(["r0", "r1-a", "r1-b", "r3"]);
+    expect(await ids(store, { open: true })).toEqual(["r1-b", "r2", "r3"]);
+    expect(await ids(store, { session_id: "b", open: true })).toEqual(["r2"]);
+    expect(await ids(store, { session_id: "b", open: false })).toEqual(["r2", "r4"]);
+    expect(await ids(store, { session_id: "none" })).toEqual([]);
+  });
+
+  test(`${name}: delete removes the requests of that session only, and they stay away`, async () => {
+    const dir = tempDir();
+    const before = await open({ dir, now: Date.now });
+    for (const id of ["a", "a.requests", "ab"]) {
+      const requests = [request(id, `of-${id}`)];
+      await before.append({ batches: [batch(id, 1, 3)], rows: [row(id)], requests, sync: true });
+    }
+    await before.delete("a");
+    expect(await before.request("a", "of-a")).toBeUndefined();
+    expect(await ids(before, {})).toEqual(["of-a.requests", "of-ab"]);
+    await append(before, batch("a", 1, 5));
+    await before.close();
+    expect(await ids(await openFresh(dir), {})).toEqual(["of-a.requests", "of-ab"]);
+  });
+
+  test(`${name}: requests survive a restart, with the changes of their last append`, async () => {
+    const dir = tempDir();
+    const before = await open({ dir, now: Date.now });
+    const [first, second] = [fullRequest("s", "r1"), request("s", "r2")];
+    await before.append({ batches: [batch("s", 1)], rows: [], requests: [first, second], sync: true });
+    const gone = { ...second, status: "withdrawn" as const };
+    await before.append({ batches: [batch("s", 2)], rows: [], requests: [gone], sync: true });
+    await before.close();
+    const after = await openFresh(dir);
+    expect(await after.requests({ session_id: "s" })).toEqual([first, gone]);
+    await append(after, batch("s", 3));
+    expect(await after.request("s", "r2")).toEqual(gone);
+  });
+
+  test(`${name}: retention by age takes settled requests by the time they were asked, never open ones`, async () => {
+    const store = await openFresh();
+    const now = Date.now();
+    const rows = [
+      request("s", "old", { requested_at_ms: now - 90_000, status: "orphaned" }),
+      request("s", "old-open", { requested_at_ms: now - 90_000 }),
+      request("s", "old-undispatched", { requested_at_ms: now - 90_000, status: "resolved" }),
+      request("s", "young", { requested_at_ms: now, status: "orphaned" }),
+      request("only-old", "alone", { requested_at_ms: 0, status: "withdrawn" }),
+    ];
+    await store.append({ batches: [batch("s", 1, 2)], rows: [], requests: rows, sync: true });
+    await store.prune(NO_LIMITS);
+    expect(await ids(store, {})).toHaveLength(5);
+    const counts = await store.prune({ ...NO_LIMITS, maxAgeMs: 60_000, maxRowsPerSession: 9 });
+    expect(counts).toEqual({ sessions: 0, events: 0, bytes: 0 });
+    expect(await ids(store, {})).toEqual(["old-open", "old-undispatched", "young"]);
+    expect(await store.request("only-old", "alone")).toBeUndefined();
+    await append(store, batch("s", 3));
+    expect(await readAll(store, "s")).toBe(frames("s", 1, 3));
+  });
+}
+
+/** Stores rows without frames; the outcome. */
+function save(store: Store, ...requests: RequestRow[]): Promise<(string | undefined)[]> {
+  return store.append({ batches: [], rows: [], requests, sync: true });
+}
+
+async function ids(store: Store, filter: RequestFilter): Promise<string[]> {
+  return (await store.requests(filter)).map(({ request_id }) => request_id);
+}
+
+/** Every field that a row can have. */
+function fullRequest(session_id: string, request_id: string): RequestRow {
+  return request(session_id, request_id, {
+    status: "resolved",
+    thread_id: "th",
+    turn_id: "tu",
+    item_id: "it",
+    path: ["root", "child"],
+    payload: { title: "a\u2028b 🜁", input: { nested: [1, null, "x"] }, choices: [{ decision: "accept" }] },
+    expires_at_ms: 6_000,
+    answer: { decision: "accept", updated_input: { command: "ls" } },
+    resolved_at_ms: 5_500,
+    resolution_source: "api",
+    dispatched_at_ms: 5_600,
+    error_code: "request_expired",
+    error_message: "too late",
+  });
+}

@@ -1,0 +1,102 @@
+// What the ledger of one session may be after a crash: exactly the rows of the appends that came through, in the
+// state that belongs to the frames that are left.
+import { isDeepStrictEqual } from "node:util";
+import type { RequestRow } from "../../src/protocol/requests.ts";
+import { request } from "./material.ts";
+import type { Random } from "./random.ts";
+
+type Rows = Map<string, RequestRow>;
+
+interface State {
+  rows: Rows;
+  /** It came with the frame of this seq, or, without frames, behind a state that did. */
+  seq: number;
+  isTied: boolean;
+  isDurable: boolean;
+}
+
+const STATUSES = ["pending", "resolved", "expired", "orphaned", "withdrawn"] as const;
+
+export class LedgerModel {
+  readonly #session_id: string;
+  #states: State[] = [{ rows: new Map(), seq: 0, isTied: true, isDurable: true }];
+  /** What a disk that could not even take it back may bring again. */
+  #refused: Rows[] = [];
+  #offered = 0;
+
+  constructor(session_id: string) {
+    this.#session_id = session_id;
+  }
+
+  /** One or two rows, new or in the place of older ones. */
+  offer(random: Random): RequestRow[] {
+    return Array.from({ length: 1 + random(2) }, () => {
+      this.#offered += 1;
+      const status = STATUSES[random(STATUSES.length)] ?? "pending";
+      const request_id = `${this.#session_id}-${random(5)}`;
+      return request(this.#session_id, request_id, { status, generation: `${this.#offered}` });
+    });
+  }
+
+  /** Acknowledged, with the frames up to `seq` or without any. */
+  stored(changed: RequestRow[], { seq, isDurable }: { seq: number | undefined; isDurable: boolean }): void {
+    this.#states.push({
+      rows: upserted(this.#last.rows, changed),
+      seq: seq ?? this.#last.seq,
+      isTied: seq !== undefined,
+      isDurable,
+    });
+    this.#refused = [];
+  }
+
+  refused(changed: RequestRow[]): void {
+    this.#refused.push(upserted(this.#last.rows, changed));
+  }
+
+  /** Everything so far is on the disk. */
+  synced(): void {
+    this.#last.isDurable = true;
+  }
+
+  /** Throws when `found` is no state that may be left beside frames up to `seq`; then takes its word. */
+  check(found: RequestRow[], seq: number, isKill: boolean): "newest" | "older" | "refused" {
+    const rows: Rows = new Map(found.map((row) => [row.request_id, row]));
+    const top = this.#states.findLastIndex((state) => state.seq <= seq);
+    const floor = this.#states.findLastIndex(
+      (state, at) => at <= top && (isKill || state.isTied || state.isDurable),
+    );
+    const at = this.#states.findLastIndex((state, n) => {
+      return n >= floor && n <= top && isDeepStrictEqual(state.rows, rows);
+    });
+    const isRefused = at === -1 && this.#refused.some((state) => isDeepStrictEqual(state, rows));
+    if (at === -1 && !isRefused) {
+      throw new Error(`${this.#session_id}: not a ledger that was stored: ${JSON.stringify(found)}`);
+    }
+    const isNewest = at === this.#states.length - 1;
+    this.#takeWord(rows, seq, isKill);
+    if (isRefused) return "refused";
+    return isNewest ? "newest" : "older";
+  }
+
+  /** What a power cut left is on the disk; what a kill left, or took back, may still be in memory only. */
+  #takeWord(rows: Rows, seq: number, isKill: boolean): void {
+    if (!isKill) {
+      this.#states = [{ rows, seq, isTied: true, isDurable: true }];
+      this.#refused = [];
+    } else if (!isDeepStrictEqual(this.#last.rows, rows)) {
+      this.#states.push({ rows, seq, isTied: true, isDurable: false });
+    }
+  }
+
+  get #last(): State {
+    const last = this.#states.at(-1);
+    if (last === undefined) throw new Error("a ledger has always a state");
+    return last;
+  }
+}
+
+function upserted(rows: Rows, changed: RequestRow[]): Rows {
+  const next = new Map(rows);
+  for (const row of changed) next.set(row.request_id, row);
+  return next;
+}
