@@ -14,6 +14,9 @@ function explainIssue(issue: z.core.$ZodIssue, base: string): string {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => `${at === "/" ? "" : at}/${key}: unexpected property`).join("; ");
   }
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    return explainIssues(nearestBranch(issue.errors), at === "/" ? "" : at);
+  }
   if (
     issue.code === "invalid_type" &&
     issue.input === undefined &&
@@ -22,6 +25,15 @@ function explainIssue(issue: z.core.$ZodIssue, base: string): string {
     return `${at}: required, expected ${issue.expected}`;
   }
   return `${at}: ${issue.message}`;
+}
+
+/** Of several shapes the one that was probably meant: with the fewest faults. */
+function nearestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] {
+  return branches.reduce((best, branch) => (faults(branch) < faults(best) ? branch : best));
+}
+
+function faults(issues: readonly z.core.$ZodIssue[]): number {
+  return issues.reduce((sum, issue) => sum + (issue.code === "unrecognized_keys" ? issue.keys.length : 1), 0);
 }
 
 function pointer(path: readonly PropertyKey[]): string {

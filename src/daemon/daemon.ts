@@ -1,10 +1,11 @@
 // Wires the parts together: store, sessions, agents, socket. Nothing is decided here.
 import { join } from "node:path";
 import { createBackends } from "../backends/registry.ts";
+import type { Backend } from "../backends/types.ts";
 import type { Log } from "../base/log.ts";
 import { listenOnSocket } from "../servers/socket/index.ts";
 import type { DaemonFacts, Listening } from "../servers/types.ts";
-import { createPublisher, drain, recoverTurns, SessionHub } from "../sessions/index.ts";
+import { createPublisher, drain, Ledger, recoverSessions, SessionHub } from "../sessions/index.ts";
 import { createMemoryStore, lateStore, openThreadStore, type Store } from "../store/index.ts";
 import type { Config } from "./config.ts";
 import { type Detection, detectBackends } from "./detect.ts";
@@ -48,15 +49,16 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
   const store = lateStore(opening, isDurable);
   const publisher = createPublisher(store, log);
-  const backends = createBackends(config, env);
-  const recovered = recoverTurns(store, publisher, log);
-  const ready = recovered.then(() => undefined);
+  const backends = createBackends(config, env, log);
+  const ready = recoverSessions(store, publisher, log);
   ready.catch(() => undefined); // main.ts looks at it
   const identity = createIdentity(config.socket_path, `${process.pid}-${Date.now().toString(36)}`);
+  const ledger = new Ledger({ store, publisher, log, expiryMs: config.request_timeout_s * 1000 });
   const hub = new SessionHub({
     backends,
     store,
     publisher,
+    ledger,
     log,
     ready,
     limits: {
@@ -111,7 +113,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     activeTurns: () => hub.counts().active_turns,
     close: async (hurry) => {
       await swept;
-      await closeAll({ listening, hub, store, config, log, housekeeping, hurry });
+      await closeAll({ listening, hub, backends, store, config, log, housekeeping, hurry });
     },
   };
 }
@@ -130,6 +132,7 @@ function openStore(parts: DaemonParts): Promise<Store> {
 interface Open {
   listening: Listening;
   hub: SessionHub;
+  backends: readonly Backend[];
   store: Store;
   config: Config;
   log: Log;
@@ -140,7 +143,10 @@ interface Open {
 async function closeAll(open: Open): Promise<void> {
   open.housekeeping.close();
   open.listening.dismiss();
+  open.hub.ledger.close();
   await drain(open.hub, open.config.shutdown_grace_s * 1000, open.hurry, open.log);
+  // Processes that several sessions shared.
+  await Promise.all(open.backends.map((backend) => backend.close?.()));
   await open.store.close();
   // Last (spec §9.5): whoever binds it next finds the store free and no agent of ours.
   await open.listening.close();

@@ -5,8 +5,8 @@ import type { ActivityState } from "../protocol/session.ts";
 export type ActivityInput =
   | { kind: "turn_started" }
   | { kind: "event"; event: AgentEvent }
-  | { kind: "request_pending"; wants: "permission" | "input" }
-  | { kind: "request_settled" }
+  /** What the agent waits for, if for anything. */
+  | { kind: "requests"; wants: "permission" | "input" | undefined; isTurnActive: boolean }
   | { kind: "run_started" }
   | { kind: "run_ended" };
 
@@ -14,10 +14,8 @@ export function nextActivity(state: ActivityState, input: ActivityInput): Activi
   switch (input.kind) {
     case "turn_started":
       return "working";
-    case "request_pending":
-      return input.wants === "permission" ? "waiting_permission" : "waiting_input";
-    case "request_settled":
-      return "working";
+    case "requests":
+      return afterRequests(state, input);
     case "run_started":
       return state === "stopped" ? "idle" : state;
     case "run_ended":
@@ -25,6 +23,12 @@ export function nextActivity(state: ActivityState, input: ActivityInput): Activi
     case "event":
       return afterEvent(state, input.event);
   }
+}
+
+function afterRequests(state: ActivityState, input: ActivityInput & { kind: "requests" }): ActivityState {
+  if (input.wants !== undefined) return input.wants === "permission" ? "waiting_permission" : "waiting_input";
+  if (state !== "waiting_permission" && state !== "waiting_input") return state;
+  return input.isTurnActive ? "working" : "idle";
 }
 
 function afterEvent(state: ActivityState, event: AgentEvent): ActivityState {

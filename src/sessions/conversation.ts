@@ -4,12 +4,17 @@ import { randomUUID } from "node:crypto";
 import type { Backend, BackendSink, Ended, Run } from "../backends/types.ts";
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
-import { RateLimit } from "../base/rate-limit.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent, ResultEvent, SystemInitEvent } from "../protocol/events.ts";
+import { REQUEST_TYPES, type RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../protocol/session.ts";
 import { type ActivityInput, nextActivity } from "./activity.ts";
 import type { Publisher } from "./publish.ts";
+import { busy, waitsFor } from "./refusals.ts";
+import type { Asker, Ledger } from "./requests.ts";
+import { untilEnded } from "./run-sink.ts";
+import { startOrder } from "./start-order.ts";
+import { StderrRate } from "./stderr-rate.ts";
 import type { Stream } from "./stream.ts";
 import { titleOf } from "./title.ts";
 import {
@@ -26,11 +31,12 @@ export interface ConversationContext {
   backend: Backend;
   stream: Stream;
   publisher: Publisher;
+  ledger: Ledger;
   log: Log;
   stderrRate: { lines: number; windowMs: number };
   /** Environment for the agent's process: who it is and how it reaches us. */
   env: Record<string, string>;
-  /** A turn has ended. */
+  /** A turn has ended, or the agent does not wait for an answer any more. */
   turnEnded(): void;
   /** Somebody is there who will go on talking, so a killed agent is started again at once. */
   keepWarm(): boolean;
@@ -40,8 +46,10 @@ export class Conversation {
   readonly #context: ConversationContext;
   readonly #row: SessionRow;
   readonly #log: Log;
-  readonly #stderrRate: RateLimit;
+  readonly #stderr: StderrRate;
   #run: Run | undefined;
+  /** This life of the agent in the ledger. */
+  #asker: Asker | undefined;
   #turn: Turn | undefined;
   #interrupt: Promise<void> | undefined;
   #hasInit = false;
@@ -54,7 +62,7 @@ export class Conversation {
     this.#context = context;
     this.#row = context.stream.row;
     this.#log = context.log;
-    this.#stderrRate = new RateLimit(context.stderrRate.lines, context.stderrRate.windowMs);
+    this.#stderr = new StderrRate(context.stderrRate);
   }
 
   get backend(): Backend {
@@ -67,6 +75,16 @@ export class Conversation {
 
   get isRunning(): boolean {
     return this.#run !== undefined;
+  }
+
+  /** Something is going on that must not be cut off: a turn, or a question that waits for a person. */
+  get isEngaged(): boolean {
+    return this.isTurnActive || this.#context.ledger.isEngaged(this.#row.session_id);
+  }
+
+  /** What the agent waits for, oldest first. */
+  get pending(): RequestRow[] {
+    return this.#context.ledger.pendingOf(this.#row.session_id);
   }
 
   get pid(): number | undefined {
@@ -91,25 +109,28 @@ export class Conversation {
     this.#hasInit = false;
     this.#isPaused = false;
     this.#isMuted = false;
-    const sink = this.#sink((why) => {
+    let run: Run | undefined;
+    const asker: Asker = {
+      stream: this.#context.stream,
+      generation: randomUUID(),
+      answer: async (native_id, answer) => (await run?.answer?.(native_id, answer)) ?? false,
+      changed: () => this.#onRequests(),
+    };
+    const sink = this.#sink(asker, (why) => {
       if (isUp) this.#onEnded(why);
       else early = why;
     });
-    const run = await this.#context.backend.start(
-      {
-        session_id: row.session_id,
-        ...(row.native_session_id === undefined ? {} : { native_session_id: row.native_session_id }),
-        resume,
-        began_here: row.began_here,
-        options: row.options,
-        env: { ...this.#context.env, BLEMEES_SESSION_ID: row.session_id },
-        log: this.#log,
-      },
-      sink,
-    );
+    const { env } = this.#context;
+    run = await this.#context.backend
+      .start(startOrder(row, { resume, env, log: this.#log }), sink)
+      .catch((error: unknown) => {
+        this.#context.ledger.ended(asker, "the agent did not start");
+        throw error;
+      });
     if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
     isUp = true;
     this.#run = run;
+    this.#asker = asker;
     this.#move({ kind: "run_started" });
     this.#log.info("backend.spawn", { backend: this.#context.backend.name, pid: run.pid, resume });
     return run;
@@ -118,6 +139,9 @@ export class Conversation {
   /** Begins a turn. `taken` settles when the agent has read the message, which a stuck one never does. */
   async send(message: UserMessage): Promise<{ taken: Promise<void> }> {
     if (this.#turn !== undefined) throw busy();
+    const [waiting] = this.pending;
+    if (waiting !== undefined) throw waitsFor(waiting);
+    if (this.isEngaged) throw busy();
     const run = await this.start(true);
     // An agent can begin a turn by itself while it starts.
     if (this.#turn !== undefined) throw busy();
@@ -128,6 +152,8 @@ export class Conversation {
     try {
       await run.send(message);
     } catch (error) {
+      // It has just begun a turn of its own: that one goes on, and the client is told to wait for it.
+      if (error instanceof CodedError && error.code === "session_busy") throw error;
       // A dead agent reports itself through `ended`, which closes the turn; only a refused message ends here.
       if (error instanceof CodedError && error.code === "invalid_message") {
         if (this.#isCurrent(turn)) this.#forgetTurn();
@@ -159,6 +185,7 @@ export class Conversation {
   /** Ends the agent; a turn that still runs gets its result. */
   async stop(how: "finish" | "now"): Promise<void> {
     if (how === "now") {
+      if (this.#asker !== undefined) this.#context.ledger.ended(this.#asker, "the agent was ended");
       this.#giveUpTurn();
       this.#isMuted = true;
     }
@@ -173,30 +200,29 @@ export class Conversation {
     else this.#run.resume();
   }
 
-  /** Every run has its own sink, so that a late word of a dead agent is not taken for the living one's. */
-  #sink(ended: (why: Ended) => void): BackendSink {
-    let isOver = false;
-    const alive = <A extends unknown[]>(handle: (...args: A) => void) => {
-      return (...args: A) => {
-        if (!isOver) handle(...args);
-      };
-    };
-    return {
-      event: alive((event) => this.#onEvent(event)),
-      turnStarted: alive(() => {
+  #sink(asker: Asker, ended: (why: Ended) => void): BackendSink {
+    const { ledger } = this.#context;
+    return untilEnded({
+      event: (event) => this.#onEvent(event),
+      turnStarted: () => {
         if (this.#turn === undefined && !this.#isMuted) this.#beginTurn("agent");
-      }),
-      stderr: alive((line) => this.#onStderr(line)),
-      authFailed: alive((message) => this.#onAuthFailed(message)),
-      nativeId: alive((id) => {
+      },
+      stderr: (line) => {
+        for (const shown of this.#stderr.take(line))
+          this.#publishFrame({ type: "blemeesd.stderr", line: shown });
+      },
+      authFailed: (message) => this.#onAuthFailed(message),
+      ask: (ask) => ledger.ask(asker, ask),
+      withdrawn: (native_id, reason) => ledger.withdrawn(asker, native_id, reason),
+      nativeId: (id) => {
         this.#row.native_session_id = id;
         this.#saveRow();
-      }),
-      ended: alive((why) => {
-        isOver = true;
+      },
+      ended: (why) => {
+        ledger.ended(asker, `the agent has ended (${why.message})`);
         ended(why);
-      }),
-    };
+      },
+    });
   }
 
   #onEvent(event: AgentEvent): void {
@@ -229,13 +255,6 @@ export class Conversation {
     if (this.#turn !== undefined && !this.#turn.announced) this.#announce(this.#turn);
   }
 
-  #onStderr(line: string): void {
-    if (!this.#stderrRate.allow(Date.now())) return;
-    const dropped = this.#stderrRate.takeRefused();
-    if (dropped > 0) this.#publishFrame({ type: "blemeesd.stderr", line: `[${dropped} lines dropped]` });
-    this.#publishFrame({ type: "blemeesd.stderr", line });
-  }
-
   /** Not retried (spec §9.2): whatever the agent still tries is stopped, and the turn ends as this error. */
   #onAuthFailed(message: string): void {
     this.#publishError("auth_failed", message);
@@ -248,8 +267,16 @@ export class Conversation {
     });
   }
 
+  #onRequests(): void {
+    const types = this.pending.map(({ request_type }) => REQUEST_TYPES[request_type]);
+    const wants = types.includes("permission") ? "permission" : types[0];
+    this.#move({ kind: "requests", wants, isTurnActive: this.isTurnActive });
+    if (!this.isEngaged) this.#context.turnEnded();
+  }
+
   #onEnded(why: Ended): void {
     this.#run = undefined;
+    this.#asker = undefined;
     const name = this.#context.backend.name;
     this.#log.info("backend.exit", {
       backend: name,
@@ -305,13 +332,16 @@ export class Conversation {
     if (!turn.announced) this.#announce(turn);
     const stamped = stampResult(turn, result);
     const nowMs = Date.now();
+    if (stamped.subtype === "interrupted" && this.#asker !== undefined) {
+      this.#context.ledger.interrupted(this.#asker);
+    }
     this.#turn = undefined;
     delete this.#row.turn;
     Object.assign(this.#row, addUsage(this.#row, stamped, nowMs), { last_active_at_ms: nowMs });
     this.#context.publisher.publish(this.#context.stream, stamped, true);
     this.#saveRow();
     this.#move({ kind: "event", event: stamped });
-    this.#context.turnEnded();
+    this.#onRequests();
   }
 
   async #interruptRun(): Promise<void> {
@@ -365,8 +395,4 @@ export class Conversation {
   #move(input: ActivityInput): void {
     this.#activity = nextActivity(this.#activity, input);
   }
-}
-
-function busy(): CodedError {
-  return new CodedError("session_busy", "a turn is in flight; wait for its agent.result or interrupt it");
 }

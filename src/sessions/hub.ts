@@ -5,11 +5,15 @@ import { CodedError } from "../base/coded-error.ts";
 import { KeyedLock } from "../base/keyed-lock.ts";
 import type { Log } from "../base/log.ts";
 import type { UserMessage } from "../protocol/content.ts";
+import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow, SessionSummary } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
 import { coldInfo, type ListFilter, listSessions, liveInfo } from "./listing.ts";
 import type { Publisher } from "./publish.ts";
-import { Session, unknownSession } from "./session.ts";
+import { tellLost } from "./recover.ts";
+import { unknownSession } from "./refusals.ts";
+import type { Ledger, RespondOrder } from "./requests.ts";
+import { Session } from "./session.ts";
 import type {
   Attachment,
   Client,
@@ -17,6 +21,7 @@ import type {
   Hub,
   Opened,
   OpenOrder,
+  RequestsFilter,
   SessionCounts,
   SessionInfo,
   Subscriber,
@@ -27,6 +32,7 @@ export interface HubOptions {
   backends: readonly Backend[];
   store: Store;
   publisher: Publisher;
+  ledger: Ledger;
   log: Log;
   /** The history is mended; no session is made before. */
   ready: Promise<void>;
@@ -55,6 +61,10 @@ export class SessionHub implements Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#log = options.log;
+  }
+
+  get ledger(): Ledger {
+    return this.#options.ledger;
   }
 
   get sessions(): readonly Session[] {
@@ -112,6 +122,20 @@ export class SessionHub implements Hub {
     const session = this.#sessions.get(session_id);
     if (session === undefined) acknowledged(true);
     else await session.interrupt(client, acknowledged);
+  }
+
+  /** A session that is not in memory waits for nothing; the ledger still knows how its requests ended. */
+  async respond(client: Client, order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }> {
+    await this.#options.ready;
+    await this.#changing.free(order.session_id);
+    const session = this.#sessions.get(order.session_id);
+    return session === undefined ? this.#options.ledger.respond(order) : session.respond(client, order);
+  }
+
+  async requests(filter: RequestsFilter): Promise<RequestRow[]> {
+    await this.#options.ready;
+    const { session_id, ...include } = filter;
+    return this.#options.ledger.list(session_id === undefined ? {} : { session_id }, include);
   }
 
   /** Closing what is unknown or somebody else's does nothing (wire facts §1). */
@@ -189,10 +213,16 @@ export class SessionHub implements Hub {
     return { total, attached, detached: total - attached, active_turns, by_backend };
   }
 
-  /** Forgets sessions that nobody has owned for `idleMs`. Their history stays in the store. */
+  /**
+   * Forgets sessions that nobody has owned for `idleMs`. Their history stays in the store. One that waits for a
+   * person's answer is not idle: the answer would reach nobody.
+   */
   async reap(idleMs: number, nowMs: number): Promise<number> {
     const due = this.sessions.filter(
-      (session) => session.detached_at_ms !== undefined && nowMs - session.detached_at_ms >= idleMs,
+      ({ detached_at_ms, row }) =>
+        detached_at_ms !== undefined &&
+        nowMs - detached_at_ms >= idleMs &&
+        !this.ledger.isEngaged(row.session_id),
     );
     const reaped = await Promise.all(
       due.map(async (session) => {
@@ -257,12 +287,19 @@ export class SessionHub implements Hub {
 
   async #make(backend: Backend, order: OpenOrder): Promise<Session> {
     await this.#options.ready;
-    const stored = await this.#options.store.loadRow(order.session_id);
+    const { store, publisher } = this.#options;
+    const { session_id } = order;
+    const [stored, lost] = await Promise.all([
+      store.loadRow(session_id),
+      store.requests({ session_id, open: true }),
+    ]);
     const row = stored?.backend === backend.name ? stored : freshRow(order, Date.now());
     if (stored !== undefined) row.last_seq = stored.last_seq;
     // A conversation that begins anew has nothing to do with where an earlier one went on.
     if (!order.resume) delete row.native_session_id;
-    return new Session(row, { ...this.#options, backend });
+    const session = new Session(row, { ...this.#options, backend });
+    tellLost(lost, session.stream, publisher);
+    return session;
   }
 
   async #remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
@@ -328,6 +365,7 @@ function freshRow(order: OpenOrder, nowMs: number): SessionRow {
     last_seq: 0,
     ...noUsage(),
     began_here: !order.resume,
+    ...(order.answers === undefined ? {} : { answers: order.answers }),
   };
 }
 

@@ -1,7 +1,8 @@
 // The door to the sessions.
 export { type HubOptions, SessionHub } from "./hub.ts";
 export { createPublisher, type Publisher } from "./publish.ts";
-export { recoverTurns } from "./recover.ts";
+export { recoverSessions } from "./recover.ts";
+export { Ledger, type RespondOrder } from "./requests.ts";
 export { drain } from "./shutdown.ts";
 export type {
   Attachment,
@@ -11,6 +12,7 @@ export type {
   Hub,
   Opened,
   OpenOrder,
+  RequestsFilter,
   SessionCounts,
   SessionInfo,
   Subscriber,

@@ -139,6 +139,7 @@ function liveRow(session: Session): SessionSummary {
     last_seq: row.last_seq,
     turn_active: conversation.isTurnActive,
     activity_state: conversation.activity,
+    pending_requests: conversation.pending.length,
   };
 }
 

@@ -2,6 +2,7 @@
 // this tick, then given out. A client sees only what the log has (DESIGN R3). One write is under way at a time;
 // what arrives meanwhile forms the next one, so batches grow by themselves with the load.
 import type { Log } from "../base/log.ts";
+import type { RequestRow } from "../protocol/requests.ts";
 import type { AppendOrder, AppendOutcome, Store } from "../store/types.ts";
 import type { Stream, Taken } from "./stream.ts";
 
@@ -10,6 +11,11 @@ export interface Publisher {
   publish(stream: Stream, frame: object, sync?: boolean): void;
   /** The stream's row changed without a frame. */
   saveRow(stream: Stream): void;
+  /**
+   * A row of the ledger, and the frame that tells of it: on the disk together, before anybody sees the frame. Gives
+   * why it was not stored; then nobody has seen anything.
+   */
+  publishRequest(stream: Stream, row: RequestRow, frame: object | undefined): Promise<string | undefined>;
 }
 
 export function createPublisher(store: Store, log: Log): Publisher {
@@ -30,6 +36,7 @@ export function createPublisher(store: Store, log: Log): Publisher {
 
   function flush(): void {
     const taken: [Stream, Taken][] = [];
+    const requests: RequestRow[] = [];
     const order: AppendOrder = { batches: [], rows: [], sync: false };
     for (const stream of waiting) {
       if (!stream.hasWork) continue;
@@ -37,11 +44,14 @@ export function createPublisher(store: Store, log: Log): Publisher {
       taken.push([stream, part]);
       if (part.tails.length > 0) order.batches.push(part.batch);
       if (part.row !== undefined) order.rows.push(part.row);
+      for (const { row } of part.requests) requests.push(row);
       if (part.sync) order.sync = true;
     }
     waiting.clear();
     if (taken.length === 0) return;
-    if (!store.durable) {
+    if (requests.length > 0) order.requests = requests;
+    // A store that keeps nothing keeps the ledger all the same, for as long as the daemon lives.
+    if (!store.durable && requests.length === 0) {
       for (const [stream, part] of taken) stream.settle(part, undefined, undefined);
       return;
     }
@@ -52,21 +62,23 @@ export function createPublisher(store: Store, log: Log): Publisher {
         settle(
           taken,
           order,
-          [...order.batches, ...order.rows].map(() => error.message),
+          [...order.batches, ...order.rows, ...requests].map(() => error.message),
         ),
     );
   }
 
-  function settle(taken: [Stream, Taken][], { batches }: AppendOrder, outcome: AppendOutcome): void {
+  function settle(taken: [Stream, Taken][], { batches, rows }: AppendOrder, outcome: AppendOutcome): void {
     let nextBatch = 0;
     let nextRow = batches.length;
+    let nextRequest = nextRow + rows.length;
     let fault: string | undefined;
     try {
       for (const [stream, part] of taken) {
         const failure = part.tails.length > 0 ? outcome[nextBatch++] : undefined;
         const rowFailure = part.row === undefined ? undefined : outcome[nextRow++];
-        fault ??= failure ?? rowFailure;
-        stream.settle(part, failure, rowFailure);
+        const unstored = part.requests.map(() => outcome[nextRequest++]).find((one) => one !== undefined);
+        fault ??= failure ?? rowFailure ?? unstored;
+        stream.settle(part, failure, rowFailure, unstored);
       }
     } finally {
       // Whatever a subscriber does with its frames, the next write is not held up.
@@ -84,6 +96,12 @@ export function createPublisher(store: Store, log: Log): Publisher {
     saveRow(stream) {
       stream.touchRow();
       mark(stream);
+    },
+    publishRequest(stream, row, frame) {
+      return new Promise((resolve) => {
+        stream.addRequest(row, frame, resolve);
+        mark(stream);
+      });
     },
   };
 }

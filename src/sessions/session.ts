@@ -8,11 +8,13 @@ import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
 import { Conversation, type ConversationContext } from "./conversation.ts";
 import { Feed } from "./feed.ts";
+import { notAllowed, unknownSession } from "./refusals.ts";
+import type { Ledger, RespondOrder } from "./requests.ts";
 import { Stream } from "./stream.ts";
 import type { Client, OpenOrder, Subscriber } from "./types.ts";
 
 export interface SessionContext
-  extends Pick<ConversationContext, "backend" | "publisher" | "log" | "stderrRate" | "env"> {
+  extends Pick<ConversationContext, "backend" | "publisher" | "ledger" | "log" | "stderrRate" | "env"> {
   store: Store;
   ringSize: number;
 }
@@ -65,7 +67,10 @@ export class Session {
       this.#checkOpen();
       await this.conversation.calm();
       checkPresent(client);
+      // What the agent says while it starts is for whoever starts it.
+      const fresh_seq = this.stream.last_seq;
       await this.#startWith(order);
+      if (order.answers !== undefined) this.row.answers = order.answers;
       // Whoever is told of a session can resume it, even if we die right behind the reply (DESIGN R3).
       this.#context.publisher.saveRow(this.stream);
       if (!order.resume) await this.stream.settled();
@@ -74,7 +79,7 @@ export class Session {
       const previous = this.#owner;
       if (previous !== undefined && previous.client !== client) previous.subscriber.taken(client.peer_pid);
       previous?.end();
-      const after_seq = order.last_seen_seq ?? (order.resume ? this.stream.ringStart : this.stream.last_seq);
+      const after_seq = order.last_seen_seq ?? (order.resume ? this.stream.ringStart : fresh_seq);
       this.#owner = new Feed({ client, subscriber, stream: this.stream, role: "owner", after_seq });
       this.detached_at_ms = undefined;
       this.balance();
@@ -113,6 +118,12 @@ export class Session {
     await taken;
   }
 
+  /** Not queued: an agent that waits for this answer may be what holds up the queue. */
+  respond(client: Client, order: RespondOrder): ReturnType<Ledger["respond"]> {
+    if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id);
+    return this.#context.ledger.respond(order);
+  }
+
   /** Not queued, except behind a message whose turn has not begun: that is the turn which is meant. */
   async interrupt(client: Client, acknowledged: (was_idle: boolean) => void): Promise<void> {
     if (this.#sending > 0 && !this.conversation.isTurnActive) await this.#ops.idle();
@@ -133,7 +144,9 @@ export class Session {
       this.#isClosed = true;
       await this.conversation.calm();
       await this.conversation.stop("now");
+      await this.#context.ledger.idle(this.row.session_id);
       await this.stream.settled();
+      this.#context.ledger.release(this.row.session_id);
       for (const feed of [...this.stream.feeds]) {
         if (feed.role === "watcher") feed.subscriber.closed(reason);
         feed.end();
@@ -143,13 +156,13 @@ export class Session {
     });
   }
 
-  /** The owner is gone (spec §5.9): a running turn goes on to its result, an idle agent is ended. */
+  /** The owner is gone (spec §5.9): a turn goes on, a question goes on waiting, an idle agent is ended. */
   detach(nowMs: number): void {
     this.#owner?.end();
     this.#owner = undefined;
     this.detached_at_ms = nowMs;
     this.balance();
-    if (!this.conversation.isTurnActive) this.#endUnowned("now");
+    if (!this.conversation.isEngaged) this.#endUnowned("now");
   }
 
   /** Backpressure (DESIGN R11): the owner's full outbox or a slow log pauses the agent; a watcher never does. */
@@ -191,7 +204,7 @@ export class Session {
   #endUnowned(how: "finish" | "now"): void {
     void this.#ops.run(async () => {
       await this.conversation.calm();
-      if (this.#owner !== undefined || this.conversation.isTurnActive) return;
+      if (this.#owner !== undefined || this.conversation.isEngaged) return;
       this.#isEnding = true;
       await this.conversation.stop(how).finally(() => {
         this.#isEnding = false;
@@ -202,8 +215,4 @@ export class Session {
 
 function checkPresent(client: Client): void {
   if (client.isGone) throw new CodedError("session_unknown", "the client went away before it was served");
-}
-
-export function unknownSession(session_id: string): CodedError {
-  return new CodedError("session_unknown", `no session ${session_id} here, or it belongs to another client`);
 }

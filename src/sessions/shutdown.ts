@@ -11,7 +11,10 @@ export async function drain(hub: SessionHub, graceMs: number, hurry: AbortSignal
   const sessions = hub.sessions;
   const nowMs = Date.now();
   for (const session of sessions) session.detach(nowMs);
-  const finishing = sessions.filter((session) => session.conversation.isTurnActive);
+  // A turn that waits for a person would wait in vain: nobody can reach it any more.
+  const finishing = sessions.filter(
+    ({ conversation }) => conversation.isTurnActive && conversation.pending.length === 0,
+  );
   if (finishing.length > 0 && graceMs > 0) {
     log.info("daemon.shutdown_waiting_for_turns", { count: finishing.length, grace_s: graceMs / 1000 });
     if (!(await turnsEnd(finishing, nowMs + graceMs, hurry))) log.warn("daemon.shutdown_grace_expired");
@@ -21,13 +24,16 @@ export async function drain(hub: SessionHub, graceMs: number, hurry: AbortSignal
       if (session.conversation.isTurnActive) await session.conversation.stop("now");
       await session.idle();
       if (session.conversation.isRunning) await session.conversation.stop("now");
+      await hub.ledger.idle(session.row.session_id);
       await session.stream.settled();
     }),
   );
 }
 
 async function turnsEnd(sessions: readonly Session[], untilMs: number, hurry: AbortSignal): Promise<boolean> {
-  while (sessions.some((session) => session.conversation.isTurnActive)) {
+  while (
+    sessions.some(({ conversation: { isTurnActive, pending } }) => isTurnActive && pending.length === 0)
+  ) {
     if (hurry.aborted || Date.now() >= untilMs) return false;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

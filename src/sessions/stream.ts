@@ -1,6 +1,7 @@
 // The event stream of one session: gives out `seq`, keeps the ring, feeds the subscribers. Frames enter only
 // through publish.ts. A frame is turned into text once, for log, ring and all subscribers.
 import { Ring, type SeqBatch } from "../base/ring.ts";
+import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { LogBatch, Store } from "../store/types.ts";
 import type { Feed } from "./feed.ts";
@@ -17,10 +18,19 @@ export interface StreamOptions {
   pressure(): void;
 }
 
+/** A row of the ledger on its way to the store, with the frame that tells of it. */
+export interface RequestWrite {
+  row: RequestRow;
+  /** Shown only once the row is stored; undefined when there is nothing to tell. */
+  tail: string | undefined;
+  settled(failure: string | undefined): void;
+}
+
 /** What one flush takes out of a stream. */
 export interface Taken {
   batch: Batch;
   row: SessionRow | undefined;
+  requests: RequestWrite[];
   sync: boolean;
   tails: string[];
 }
@@ -37,6 +47,7 @@ export class Stream {
   /** Frames without envelope: `,"type":…}`. */
   #tails: string[] = [];
   #pendingChars = 0;
+  #requests: RequestWrite[] = [];
   #sync = false;
   #rowChanged = false;
   /** The last write of the row failed; it goes along with the next one. */
@@ -64,7 +75,7 @@ export class Stream {
   }
 
   get hasWork(): boolean {
-    return this.#tails.length > 0 || this.#rowChanged;
+    return this.#tails.length > 0 || this.#rowChanged || this.#requests.length > 0;
   }
 
   get isOverfull(): boolean {
@@ -77,6 +88,12 @@ export class Stream {
     this.#pendingChars += tail.length;
     if (sync) this.#sync = true;
     if (this.isOverfull) this.pressure();
+  }
+
+  /** Goes to the store together with its frame, which nobody sees if that fails. */
+  addRequest(row: RequestRow, frame: object | undefined, settled: RequestWrite["settled"]): void {
+    if (frame !== undefined) this.add(frame, true);
+    this.#requests.push({ row, tail: frame === undefined ? undefined : this.#tails.at(-1), settled });
   }
 
   /** The row differs from what is stored; it goes out with the next flush, in the same transaction. */
@@ -109,10 +126,12 @@ export class Stream {
       batch,
       // The log itself knows its last seq, so the row goes along only when something else in it changed.
       row: this.#rowChanged || this.#rowOwed ? { ...this.row, last_seq: seq } : undefined,
+      requests: this.#requests,
       sync: this.#sync,
       tails: this.#tails,
     };
     this.#tails = [];
+    this.#requests = [];
     this.#sync = false;
     this.#rowChanged = false;
     this.#rowOwed = false;
@@ -121,15 +140,19 @@ export class Stream {
   }
 
   /** The log has answered: give the frames out, with their seq or marked as not stored. */
-  settle(taken: Taken, failure: string | undefined, rowFailure: string | undefined): void {
+  settle(taken: Taken, failure: string | undefined, rowFailure: string | undefined, unstored?: string): void {
     this.#inFlight = false;
     if (rowFailure !== undefined) this.#rowOwed = true;
     const wasOverfull = this.isOverfull;
     for (const tail of taken.tails) this.#pendingChars -= tail.length;
     if (taken.tails.length > 0) {
       if (failure === undefined) this.#stored(taken.batch);
-      else this.#notStored(taken.tails);
+      else
+        this.#notStored(
+          taken.tails.filter((tail) => !taken.requests.some((request) => request.tail === tail)),
+        );
     }
+    for (const request of taken.requests) request.settled(unstored);
     if (wasOverfull && !this.isOverfull) this.pressure();
     if (!this.hasWork) for (const resolve of this.#settled.splice(0)) resolve();
   }
@@ -158,6 +181,7 @@ export class Stream {
 
   /** DESIGN R2: shown without seq, counted, and told by a notice once the log takes frames again. */
   #notStored(tails: string[]): void {
+    if (tails.length === 0) return;
     this.#lost += tails.length;
     const text = tails.map((tail) => `${this.#head},"persisted":false${tail}\n`).join("");
     const batch: Batch = { session_id: this.session_id, first_seq: 0, last_seq: 0, bytes: Buffer.from(text) };

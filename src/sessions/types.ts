@@ -1,8 +1,10 @@
 // What the servers give to the sessions and get from them. No vendor and no wire is named here.
 import type { SeqBatch } from "../base/ring.ts";
 import type { UserMessage } from "../protocol/content.ts";
+import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import type { Usage } from "../protocol/usage.ts";
+import type { RespondOrder } from "./requests.ts";
 
 /** One client as the sessions see it; a connection makes one. */
 export interface Client {
@@ -45,6 +47,8 @@ export interface OpenOrder {
   backend: string;
   resume: boolean;
   last_seen_seq?: number;
+  /** Who may answer requests, from now on. */
+  answers?: "owner" | "any";
   /** The client's `options.<backend>` block; absent when the frame has none. */
   options?: Record<string, unknown>;
   /** Names of the option blocks for other backends, to catch a misspelt one. */
@@ -98,11 +102,23 @@ export interface Hub {
     last_seen_seq: number | undefined,
   ): Promise<{ last_seq: number; attachment: Attachment }>;
   unwatch(client: Client, session_id: string): Promise<boolean>;
+  /** Answers what an agent asked. The answer that counts comes back: this one, or an earlier one (`repeated`). */
+  respond(client: Client, order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }>;
+  /** What agents wait for, oldest first. */
+  requests(filter: RequestsFilter): Promise<RequestRow[]>;
   /** The client is gone: its sessions finish their turn and wait for somebody to resume them. */
   detach(client: Client): void;
   list(filter: { cwd?: string; live?: boolean }): Promise<SessionSummary[]>;
   info(session_id: string): Promise<SessionInfo>;
   counts(): SessionCounts;
+}
+
+export interface RequestsFilter {
+  session_id?: string;
+  /** Also those whose agent is gone. */
+  orphaned?: boolean;
+  /** Also those that were answered, expired or taken back. */
+  settled?: boolean;
 }
 
 export interface CloseOrder {

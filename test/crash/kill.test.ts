@@ -1,5 +1,6 @@
-// kill -9 of the daemon with eight sessions streaming, at random moments (SAFETY.md, "Figures"): nothing that a
-// client saw is lost, no seq is missing or given twice, each turn ends once, no child is left. KILLS for more.
+// kill -9 of the daemon with eight sessions streaming and three approvals open, at random moments (SAFETY.md,
+// "Figures"): nothing that a client saw is lost, no seq is missing or given twice, each turn and each request ends
+// once, nothing waits for nobody, no child is left. KILLS for more.
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../store/random.ts";
 import { figure, spread } from "./figure.ts";
@@ -26,9 +27,22 @@ describe.skipIf(process.platform !== "linux")("kill -9 (children are found throu
       // The control: there was something to lose, and there were children to clean up.
       expect(report.frames).toBeGreaterThan(report.kills * 50);
       expect(report.orphans).toBeGreaterThan(report.kills);
+      expect(report.asked).toBeGreaterThan(report.kills);
       expect(Math.max(...report.readyMs)).toBeLessThan(5_000);
     }
     figure(`kill -9: done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+  });
+
+  test("the check would notice a request that never ends, and one that ends twice", () => {
+    const notice = (status: string) =>
+      JSON.stringify({ type: "agent.notice", data: { request: { request_id: "r", status } } });
+    const faults = (...states: string[]) =>
+      historyFaults("s", new Map(states.map((status, at) => [at + 1, notice(status)])));
+    expect(faults("pending", "orphaned")).toEqual([]);
+    expect(faults("pending", "resolved", "orphaned")).toEqual([]);
+    expect(faults("pending")).toHaveLength(1);
+    expect(faults("pending", "resolved", "resolved")).toHaveLength(1);
+    expect(faults("resolved")).toHaveLength(1);
   });
 
   test("the check would notice a hole, a lost result and a second one", () => {
@@ -54,6 +68,7 @@ async function killMany(kind: StoreKind, seed: number, kills: number): Promise<S
     total.kills += report.kills;
     total.lost += report.lost;
     total.frames += report.frames;
+    total.asked += report.asked;
     total.orphans += report.orphans;
     for (const list of ["faults", "readyMs", "sweptMs"] as const)
       total[list].push(...(report[list] as never[]));
@@ -62,9 +77,9 @@ async function killMany(kind: StoreKind, seed: number, kills: number): Promise<S
 }
 
 function summary(kind: StoreKind, report: SiteReport): string {
-  const { kills, frames, lost, faults, orphans, readyMs, sweptMs } = report;
+  const { kills, frames, asked, lost, faults, orphans, readyMs, sweptMs } = report;
   return (
-    `kill -9, ${kind}: ${kills} kills, ${frames} frames, ${lost} lost, ${faults.length} faults; ` +
+    `kill -9, ${kind}: ${kills} kills, ${frames} frames, ${asked} requests, ${lost} lost, ${faults.length} faults; ` +
     `ready again in ${spread(readyMs)} ms; ${orphans} children gone ${spread(sweptMs)} ms after the kill`
   );
 }

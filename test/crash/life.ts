@@ -1,4 +1,5 @@
-// One daemon's life with eight busy sessions: everything is replayed and compared, then turns run without end.
+// One daemon's life with eight busy sessions and three that ask: everything is replayed and compared, then turns run
+// without end. Two questions stay open until the kill, the third is answered each time.
 import { randomUUID } from "node:crypto";
 import type { TestDaemon } from "../support/daemon.ts";
 import type { Frame, RawClient } from "../support/raw-client.ts";
@@ -8,10 +9,12 @@ export interface Player {
   session_id: string;
   backend: "claude" | "demo";
   prompt: string;
+  /** What is done when its agent asks. */
+  whenAsked?: "answer" | "leave";
 }
 
 /** Each says the same again and again, so that turns begin and end all the time. */
-export function castOfEight(): Player[] {
+export function cast(): Player[] {
   const words = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
   const claude = ["#slow 40 3", "#flood 300 200", "#say short and quick", "#orphan sleep 300 #slow 30 4"];
   return [
@@ -21,6 +24,9 @@ export function castOfEight(): Player[] {
       backend: "demo" as const,
       prompt,
     })),
+    { session_id: randomUUID(), backend: "claude", prompt: "#ask", whenAsked: "answer" },
+    { session_id: randomUUID(), backend: "claude", prompt: "#ask", whenAsked: "leave" },
+    { session_id: randomUUID(), backend: "demo", prompt: "please approve", whenAsked: "leave" },
   ];
 }
 
@@ -42,6 +48,8 @@ export class Life {
   readonly faults: string[] = [];
   /** Frames that a client had seen and this daemon does not have. */
   lost = 0;
+  /** Questions that were shown in this life. */
+  asked = 0;
   readonly #options: LifeOptions;
   readonly #known: Map<string, number>;
   readonly #lastSeq = new Map<string, number>();
@@ -63,6 +71,8 @@ export class Life {
     this.clients.push(owner, watcher);
     for (const client of this.clients) seen.record(client);
     follow(owner, (frame) => this.#onFrame(owner, watcher, frame));
+    // Before anything is asked in this life, nothing of an earlier one waits.
+    owner.send({ type: "blemeesd.list_requests" });
     for (const player of players) owner.send(openFrame(player, this.#options.opened.has(player.session_id)));
   }
 
@@ -87,6 +97,11 @@ export class Life {
       if (last === 0) this.#onReplayed(owner, session_id);
     } else if (frame.type === "blemeesd.error" && seq === 0) {
       this.faults.push(JSON.stringify(frame));
+    } else if (frame.type === "blemeesd.requests") {
+      for (const request of frame["requests"] as object[])
+        this.faults.push(`stale: ${JSON.stringify(request)}`);
+    } else if (frame["category"] === "request_pending" && this.#isReplayed.has(session_id)) {
+      this.#onAsked(owner, session_id, frame);
     } else if (frame.type === "blemeesd.replay_gap") {
       this.faults.push(JSON.stringify(frame));
     } else if (seq > 0 && seq === this.#lastSeq.get(session_id)) {
@@ -94,6 +109,15 @@ export class Life {
     } else if (frame.type === "agent.result" && this.#isReplayed.has(session_id)) {
       this.#send(owner, session_id);
     }
+  }
+
+  #onAsked(owner: RawClient, session_id: string, frame: Frame): void {
+    this.asked += 1;
+    const player = this.#options.players.find((candidate) => candidate.session_id === session_id);
+    if (player?.whenAsked !== "answer") return;
+    const { request } = frame["data"] as { request: { request_id: string } };
+    const answer = { decision: "accept" };
+    owner.send({ type: "blemeesd.respond", session_id, request_id: request.request_id, answer });
   }
 
   #onReplayed(owner: RawClient, session_id: string): void {
@@ -110,8 +134,9 @@ export class Life {
   }
 }
 
-function openFrame({ session_id, backend }: Player, resume: boolean): object {
-  const options = backend === "claude" ? { include_partial_messages: true } : { pace_ms: 2 };
+function openFrame({ session_id, backend, whenAsked }: Player, resume: boolean): object {
+  const claude = { include_partial_messages: true, approvals: whenAsked !== undefined };
+  const options = backend === "claude" ? claude : { pace_ms: 2 };
   const base = { type: "blemeesd.open", id: session_id, session_id, backend, resume, last_seen_seq: 0 };
   return { ...base, options: { [backend]: options } };
 }

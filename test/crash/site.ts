@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Random } from "../store/random.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
-import { castOfEight, Life } from "./life.ts";
+import { cast, Life } from "./life.ts";
 import { type Marked, markedProcesses } from "./marked.ts";
 import { Tape } from "./tape.ts";
 
@@ -15,6 +15,8 @@ export interface SiteReport {
   faults: string[];
   lost: number;
   frames: number;
+  /** Questions that were shown. */
+  asked: number;
   readyMs: number[];
   /** Children that were alive when their daemon had just died. */
   orphans: number;
@@ -31,7 +33,7 @@ export class Site {
   readonly report: SiteReport = newReport();
   readonly #kind: StoreKind;
   readonly #random: Random;
-  readonly #players = castOfEight();
+  readonly #players = cast();
   readonly #seen = new Tape();
   readonly #opened = new Set<string>();
   readonly #home = mkdtempSync(join(tmpdir(), "blemees-kill-"));
@@ -114,12 +116,13 @@ export class Site {
 
   #take(life: Life): void {
     this.report.lost += life.lost;
+    this.report.asked += life.asked;
     this.report.faults.push(...life.faults);
   }
 }
 
 export function newReport(): SiteReport {
-  return { kills: 0, faults: [], lost: 0, frames: 0, readyMs: [], orphans: 0, sweptMs: [] };
+  return { kills: 0, faults: [], lost: 0, frames: 0, asked: 0, readyMs: [], orphans: 0, sweptMs: [] };
 }
 
 function sleep(ms: number): Promise<void> {

@@ -66,14 +66,20 @@ export function follow(client: RawClient, handle: (frame: Frame) => void): void 
   });
 }
 
-/** Faults of a whole history: frames 1..n without a hole, and each turn that began ended once. */
+/** From being asked to its end; an answer that never arrived is told after it was resolved. */
+const LIFE_OF_A_REQUEST =
+  /^pending( expired)?( resolved| withdrawn| orphaned| resolved orphaned| resolved withdrawn)$/;
+
+/** Faults of a whole history: frames 1..n without a hole, and each turn and each request that began ended once. */
 export function historyFaults(session_id: string, lines: ReadonlyMap<number, string>): string[] {
   const faults: string[] = [];
   const started: string[] = [];
   const ended: string[] = [];
+  const requests = new Map<string, string[]>();
   for (let seq = 1; seq <= lines.size; seq += 1) {
     const line = lines.get(seq);
     if (line === undefined) return [`${session_id}: seq ${seq} of ${lines.size} is missing`];
+    if (line.includes('"request_id"')) noteRequest(requests, line);
     if (!line.includes('"turn_id"')) continue;
     const frame = JSON.parse(line) as { type: string; turn_id?: string; data?: { turn_id?: string } };
     if (frame.type === "agent.result") ended.push(String(frame.turn_id));
@@ -83,6 +89,17 @@ export function historyFaults(session_id: string, lines: ReadonlyMap<number, str
     const count = ended.filter((id) => id === turn).length;
     if (count !== 1) faults.push(`${session_id}: turn ${turn} has ${count} results`);
   }
+  for (const [request_id, states] of requests) {
+    if (!LIFE_OF_A_REQUEST.test(states.join(" ")))
+      faults.push(`${session_id}: ${request_id} was ${states.join(", ")}`);
+  }
   if (new Set(ended).size !== ended.length) faults.push(`${session_id}: a turn ended twice`);
   return faults;
+}
+
+function noteRequest(requests: Map<string, string[]>, line: string): void {
+  const { data } = JSON.parse(line) as { data?: { request?: { request_id: string; status: string } } };
+  if (data?.request === undefined) return;
+  const { request_id, status } = data.request;
+  requests.set(request_id, [...(requests.get(request_id) ?? []), status]);
 }

@@ -13,6 +13,12 @@ const THINKING = event({ type: "agent.delta", kind: "thinking", text: "a" });
 const NOTICE = event({ type: "agent.notice", level: "info", category: "x" });
 const TOOL = event({ type: "agent.tool_use", tool_use_id: "1", name: "x", input: {} });
 
+const requests = (wants: "permission" | "input" | undefined, isTurnActive = true): ActivityInput => ({
+  kind: "requests",
+  wants,
+  isTurnActive,
+});
+
 const walk = (...inputs: ActivityInput[]) => inputs.reduce(nextActivity, "stopped");
 
 test("a run is idle, its turn works, thinks, works again and ends idle", () => {
@@ -25,12 +31,21 @@ test("a run is idle, its turn works, thinks, works again and ends idle", () => {
 });
 
 test("a request waits for a permission or for input, and its answer lets the turn go on", () => {
-  expect(walk({ kind: "turn_started" }, { kind: "request_pending", wants: "permission" })).toBe(
-    "waiting_permission",
-  );
-  expect(walk({ kind: "turn_started" }, { kind: "request_pending", wants: "input" })).toBe("waiting_input");
-  const pending: ActivityInput = { kind: "request_pending", wants: "input" };
-  expect(walk({ kind: "turn_started" }, pending, { kind: "request_settled" })).toBe("working");
+  const begun: ActivityInput = { kind: "turn_started" };
+  expect(walk(begun, requests("permission"))).toBe("waiting_permission");
+  expect(walk(begun, requests("input"))).toBe("waiting_input");
+  expect(walk(begun, requests("input"), requests(undefined))).toBe("working");
+});
+
+test("a request that outlives its turn still waits, and its answer leaves the session idle", () => {
+  const begun: ActivityInput = { kind: "turn_started" };
+  expect(walk(begun, RESULT, requests("permission", false))).toBe("waiting_permission");
+  expect(walk(begun, RESULT, requests("permission", false), requests(undefined, false))).toBe("idle");
+});
+
+test("that nothing waits changes nothing for a session that did not wait", () => {
+  expect(walk({ kind: "turn_started" }, THINKING, requests(undefined))).toBe("thinking");
+  expect(walk({ kind: "run_ended" }, requests(undefined, false))).toBe("stopped");
 });
 
 test("an event that comes late wakes nobody", () => {
@@ -44,12 +59,12 @@ test("starting a run that is already known does not hide its turn", () => {
 });
 
 test("any order of inputs ends in a known state, and a result always ends in idle", () => {
-  const pending: ActivityInput = { kind: "request_pending", wants: "permission" };
   const inputs = [
     { kind: "turn_started" },
     { kind: "run_started" },
     { kind: "run_ended" },
-    pending,
+    requests("permission"),
+    requests(undefined, false),
     TEXT,
     THINKING,
     TOOL,

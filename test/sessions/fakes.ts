@@ -1,13 +1,15 @@
 // The outside of the sessions, under a test's control: a store that can fail or hold, an ear that can be full,
 // a backend whose agents do what the test says.
-import type { Backend, BackendSink, Run, StartOrder } from "../../src/backends/types.ts";
+import type { Ask, Backend, BackendSink, Run, StartOrder } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
+import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
-import { createPublisher, type HubOptions, SessionHub } from "../../src/sessions/index.ts";
+import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/sessions/index.ts";
 import type { Batch, Client, OpenOrder, Subscriber } from "../../src/sessions/types.ts";
 import { noUsage } from "../../src/sessions/usage.ts";
-import type { AppendOrder, LogBatch, Store } from "../../src/store/index.ts";
+import type { AppendOrder, LogBatch, RequestFilter, Store } from "../../src/store/index.ts";
+import { isMeant } from "../../src/store/ledger.ts";
 
 /** Lets everything that waits for the next turn of the event loop happen. */
 export async function settle(turns = 4): Promise<void> {
@@ -27,6 +29,7 @@ export class FakeStore implements Store {
   readonly durable = true;
   readonly log: LogBatch[] = [];
   readonly saved = new Map<string, SessionRow>();
+  readonly ledger = new Map<string, RequestRow>();
   readonly orders: AppendOrder[] = [];
   failing = false;
   unreadable = false;
@@ -37,10 +40,13 @@ export class FakeStore implements Store {
   async append(order: AppendOrder): Promise<(string | undefined)[]> {
     this.orders.push(order);
     await this.held;
-    if (this.failing) return [...order.batches, ...order.rows].map(() => "disk full");
+    const { requests = [] } = order;
+    const parts = [...order.batches, ...order.rows, ...requests];
+    if (this.failing) return parts.map(() => "disk full");
     for (const batch of order.batches) this.log.push({ ...batch, bytes: Buffer.from(batch.bytes) });
     for (const row of order.rows) this.saved.set(row.session_id, structuredClone(row));
-    return [...order.batches, ...order.rows].map(() => undefined);
+    for (const row of requests) this.ledger.set(row.request_id, structuredClone(row));
+    return parts.map(() => undefined);
   }
 
   async read(session_id: string, after_seq: number): Promise<LogBatch | undefined> {
@@ -61,20 +67,41 @@ export class FakeStore implements Store {
     return undefined;
   }
 
+  /** With the seq that the log ends with, as every driver does. */
   async loadRow(session_id: string): Promise<SessionRow | undefined> {
-    return structuredClone(this.saved.get(session_id));
+    const row = structuredClone(this.saved.get(session_id));
+    const last = this.#lastSeq(session_id);
+    if (row !== undefined && last !== undefined) row.last_seq = last;
+    return row;
   }
 
   async rows(): Promise<SessionRow[]> {
-    return [...this.saved.values()].map((row) => structuredClone(row));
+    const rows = await Promise.all([...this.saved.keys()].map((session_id) => this.loadRow(session_id)));
+    return rows.filter((row) => row !== undefined);
+  }
+
+  #lastSeq(session_id: string): number | undefined {
+    return this.log.filter((batch) => batch.session_id === session_id).at(-1)?.last_seq;
   }
 
   async saveRow(row: SessionRow): Promise<void> {
     this.saved.set(row.session_id, structuredClone(row));
   }
 
+  async requests(filter: RequestFilter): Promise<RequestRow[]> {
+    return structuredClone([...this.ledger.values()].filter((row) => isMeant(row, filter)));
+  }
+
+  async request(session_id: string, request_id: string): Promise<RequestRow | undefined> {
+    if (this.unreadable) throw new Error("I/O error");
+    const row = this.ledger.get(request_id);
+    return row?.session_id === session_id ? structuredClone(row) : undefined;
+  }
+
   async delete(session_id: string): Promise<void> {
     this.saved.delete(session_id);
+    for (const row of this.ledger.values())
+      if (row.session_id === session_id) this.ledger.delete(row.request_id);
     this.log.splice(0, this.log.length, ...this.log.filter((batch) => batch.session_id !== session_id));
   }
 
@@ -148,6 +175,13 @@ export class FakeRun implements Run {
   readonly calls: string[] = [];
   /** `send` waits for it: an agent that does not read. */
   stuck: Promise<void> | undefined;
+  /** What it asked and still waits for. */
+  readonly asked = new Map<string, Ask>();
+  readonly answered: { native_id: string; answer: Answer }[] = [];
+  /** Every answer that was brought to it, also those it did not wait for any more. */
+  readonly offered: string[] = [];
+  /** `answer` waits for it: an agent that does not take what it waits for. */
+  deaf: Promise<void> | undefined;
   isOver = false;
 
   constructor(pid: number, order: StartOrder, sink: BackendSink) {
@@ -165,6 +199,24 @@ export class FakeRun implements Run {
     this.calls.push("interrupt");
     await settle(1);
     this.result("error");
+  }
+
+  async answer(native_id: string, answer: Answer): Promise<boolean> {
+    this.offered.push(native_id);
+    await this.deaf;
+    if (this.isOver || !this.asked.delete(native_id)) return false;
+    this.answered.push({ native_id, answer });
+    return true;
+  }
+
+  ask(ask: Ask): void {
+    this.asked.set(ask.native_id, ask);
+    this.sink.ask(ask);
+  }
+
+  withdraw(native_id: string): void {
+    this.asked.delete(native_id);
+    this.sink.withdrawn(native_id, "it decided by itself");
   }
 
   pause(): void {
@@ -239,17 +291,26 @@ export interface Stage {
   hub: SessionHub;
   store: FakeStore;
   backend: FakeBackend;
+  ledger: Ledger;
   open(client: Client, more?: Partial<OpenOrder>): Promise<Ear>;
 }
 
 /** A hub with everything around it faked. */
-export function stage(over: Partial<HubOptions> = {}): Stage {
+export function stage(over: Partial<HubOptions> & { expiryMs?: number } = {}): Stage {
   const store = new FakeStore();
   const backend = new FakeBackend();
+  const publisher = createPublisher(over.store ?? store, silentLog);
+  const ledger = new Ledger({
+    store: over.store ?? store,
+    publisher,
+    log: silentLog,
+    expiryMs: over.expiryMs ?? 0,
+  });
   const hub = new SessionHub({
     backends: [backend],
     store,
-    publisher: createPublisher(over.store ?? store, silentLog),
+    publisher,
+    ledger,
     log: silentLog,
     ready: Promise.resolve(),
     limits: { maxSessions: 64, maxSessionsPerClient: 32 },
@@ -265,7 +326,21 @@ export function stage(over: Partial<HubOptions> = {}): Stage {
     attachment.start();
     return ear;
   };
-  return { hub, store, backend, open };
+  return { hub, store, backend, ledger, open };
 }
 
 export const user = (content: string) => ({ role: "user" as const, content });
+
+/** A command that wants a yes, unless the fields say otherwise. */
+export function askOf(native_id: string, fields: Partial<Ask> = {}): Ask {
+  return {
+    native_id,
+    request_type: "command",
+    payload: {
+      title: `run ${native_id}`,
+      command: `make ${native_id}`,
+      choices: [{ decision: "accept" }, { decision: "decline", takes: ["message"] }],
+    },
+    ...fields,
+  };
+}

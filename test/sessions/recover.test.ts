@@ -1,8 +1,9 @@
-// After a crash of the daemon: a turn that never got its result gets it now, once.
+// After a crash of the daemon: a turn that never got its result gets it now, once; so does a request its end.
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { createPublisher, recoverTurns } from "../../src/sessions/index.ts";
-import { FakeStore, type Heard, rowOf } from "./fakes.ts";
+import { createPublisher, recoverSessions } from "../../src/sessions/index.ts";
+import { dispatched, expire, pendingRow, resolve, withdraw } from "../../src/sessions/request-states.ts";
+import { askOf, FakeStore, type Heard, rowOf } from "./fakes.ts";
 
 const TURN = { turn_id: "0123456789abcdef0123456789abcdef", started_at_ms: 5 };
 
@@ -28,13 +29,13 @@ function write(store: FakeStore, frames: object[]): void {
   });
 }
 
-const recover = (store: FakeStore) => recoverTurns(store, createPublisher(store, silentLog), silentLog);
+const recover = (store: FakeStore) => recoverSessions(store, createPublisher(store, silentLog), silentLog);
 
 test("a cut turn gets its error and its result, with its own id, behind what is there", async () => {
   const store = new FakeStore();
   write(store, [{ type: "agent.delta", backend: "fake" }]);
   store.saved.set("s", rowOf("s", { turn: TURN, last_seq: 1 }));
-  expect(await recover(store)).toBe(1);
+  await recover(store);
   expect(logged(store).slice(1)).toMatchObject([
     { seq: 2, type: "blemeesd.error", code: "backend_crashed", backend: "fake" },
     {
@@ -46,7 +47,7 @@ test("a cut turn gets its error and its result, with its own id, behind what is 
     },
   ]);
   expect(store.saved.get("s")).not.toHaveProperty("turn");
-  expect(await recover(store)).toBe(0);
+  await recover(store);
   expect(logged(store)).toHaveLength(3);
 });
 
@@ -72,6 +73,55 @@ test("a turn that was cut before its first frame gets its result as well", async
 test("sessions without a turn are left alone", async () => {
   const store = new FakeStore();
   store.saved.set("s", rowOf("s", { last_seq: 4 }));
-  expect(await recover(store)).toBe(0);
+  await recover(store);
   expect(store.orders).toEqual([]);
+});
+
+test("each request that nobody can answer any more is orphaned and told, also one whose answer was not dispatched", async () => {
+  const store = new FakeStore();
+  store.saved.set("s", rowOf("s"));
+  const asked = (request_id: string) =>
+    pendingRow(askOf(request_id), {
+      request_id,
+      session_id: "s",
+      backend: "fake",
+      generation: "g",
+      nowMs: 1,
+    });
+  const rows = [
+    asked("waits"),
+    resolve(asked("undelivered"), { decision: "accept" }, "api", 2),
+    expire(asked("expired")),
+    dispatched(resolve(asked("done"), { decision: "accept" }, "api", 2), 3),
+    withdraw(asked("taken back"), "x"),
+  ];
+  for (const row of rows) store.ledger.set(row.request_id, row);
+  await recover(store);
+  const told = logged(store).map((frame) => [frame["seq"], frame["category"], frame["data"]]);
+  expect(told).toMatchObject(
+    ["waits", "undelivered", "expired"].map((request_id, index) => [
+      index + 1,
+      "request_orphaned",
+      { request: { request_id, status: "orphaned", error_code: "server_restarted" } },
+    ]),
+  );
+  expect([...store.ledger.values()].map(({ status }) => status)).toEqual([
+    ...["orphaned", "orphaned", "orphaned"],
+    ...["resolved", "withdrawn"],
+  ]);
+  expect(store.ledger.get("undelivered")?.error_message).toMatch(/not known whether the answer/);
+});
+
+test("a turn and a request that were cut together end in one gapless history", async () => {
+  const store = new FakeStore();
+  store.saved.set("s", rowOf("s", { turn: TURN }));
+  const asked = { request_id: "r", session_id: "s", backend: "fake", generation: "g", nowMs: 1 };
+  store.ledger.set("r", pendingRow(askOf("r"), asked));
+  await recover(store);
+  expect(logged(store).map((frame) => frame["seq"])).toEqual([1, 2, 3]);
+  expect(
+    logged(store)
+      .map((frame) => frame["category"] ?? frame.type)
+      .sort(),
+  ).toEqual(["agent.result", "blemeesd.error", "request_orphaned"]);
 });

@@ -48,11 +48,11 @@ function openFrame(frame: JsonObject): JsonObject {
 
 /** Fields that blemees/1 does not have, by frame type. */
 const NEWER_FIELDS: Record<string, readonly string[]> = {
-  "blemeesd.hello_ack": ["backends"],
+  "blemeesd.hello_ack": ["backends", "features"],
   "blemeesd.opened": ["backend", "native_session_id"],
   "blemeesd.status_reply": ["backends"],
   "blemeesd.session_info_reply": ["backend", "native_session_id"],
-  "blemeesd.error": ["backend"],
+  "blemeesd.error": ["backend", "data"],
 };
 const NEWER_FRAMES = new Set(["blemeesd.session_closed", "blemeesd.catching_up"]);
 

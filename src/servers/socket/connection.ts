@@ -7,7 +7,7 @@ import type { Log } from "../../base/log.ts";
 import { LineSplitter } from "../../base/ndjson.ts";
 import { Outbox } from "../../base/outbox.ts";
 import { ERRORS, type ErrorCode, isErrorCode } from "../../protocol/errors.ts";
-import { INBOUND } from "../../protocol/wire/blemees2.ts";
+import { FEATURES, INBOUND } from "../../protocol/wire/blemees2.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
 import type { Attachment, Client, Subscriber } from "../../sessions/index.ts";
 import type { ServerContext } from "../types.ts";
@@ -214,7 +214,7 @@ export class Connection implements Client {
         'the first frame must be {"type":"blemeesd.hello","protocol":"blemees/2","client":"name/version"}',
       );
     }
-    const { protocol, client } = checked.data;
+    const { protocol, client, features } = checked.data;
     const dialect = this.#options.dialects.get(protocol);
     if (dialect === undefined) {
       const known = [...this.#options.dialects.keys()].join(" and ");
@@ -229,11 +229,12 @@ export class Connection implements Client {
     this.#early = [];
     const timeout = new Promise((resolve) => setTimeout(resolve, DETECTION_WAIT_MS).unref());
     void Promise.race([this.#options.context.facts.detected(), timeout]).then(() =>
-      this.#acknowledge(protocol),
+      this.#acknowledge(protocol, features !== undefined),
     );
   }
 
-  #acknowledge(protocol: string): void {
+  /** Features are named only to a client that knows of them: others may check what they get strictly. */
+  #acknowledge(protocol: string, withFeatures: boolean): void {
     const { facts } = this.#options.context;
     this.reply({
       type: "blemeesd.hello_ack",
@@ -241,6 +242,7 @@ export class Connection implements Client {
       protocol,
       pid: facts.pid,
       backends: facts.backends(),
+      ...(withFeatures ? { features: [...FEATURES] } : {}),
     });
     const early = this.#early ?? [];
     this.#early = undefined;
@@ -314,13 +316,17 @@ function errorFrame(error: CodedError, frame?: Record<string, unknown>): Outboun
     ...(typeof session_id === "string" ? { session_id } : {}),
     code: error.code as ErrorCode,
     message: error.message,
+    ...(error.data === undefined ? {} : { data: error.data }),
   };
 }
 
 /** A fault that is only a path in the frame (`/options/…: unexpected property`) also says in which frame. */
 function withType(error: CodedError, frame: Record<string, unknown> | undefined): CodedError {
   if (frame === undefined || !error.message.startsWith("/")) return error;
-  return new CodedError(error.code, `${String(frame["type"])}: ${error.message}`, { cause: error });
+  return new CodedError(error.code, `${String(frame["type"])}: ${error.message}`, {
+    cause: error,
+    ...(error.data === undefined ? {} : { data: error.data }),
+  });
 }
 
 function asCoded(error: unknown, log: Log): CodedError {

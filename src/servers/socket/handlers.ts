@@ -17,12 +17,13 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
   },
 
   "blemeesd.open": async (connection, frame, { hub }) => {
-    const { id, session_id, backend, resume = false, last_seen_seq, options } = frame;
+    const { id, session_id, backend, resume = false, last_seen_seq, answers, options } = frame;
     const opened = await hub.open(connection, connection.subscriber(session_id), {
       session_id,
       backend,
       resume,
       ...(last_seen_seq === undefined ? {} : { last_seen_seq }),
+      ...(answers === undefined ? {} : { answers }),
       ...(Object.hasOwn(options, backend) ? { options: options[backend] ?? {} } : {}),
       otherBlocks: Object.keys(options).filter((name) => name !== backend),
     });
@@ -94,6 +95,32 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
     const scope = cwd === undefined ? {} : { cwd };
     const sessions = await hub.list({ ...scope, ...(live === undefined ? {} : { live }) });
     connection.reply({ type: "blemeesd.sessions", ...withId(id), ...scope, sessions });
+  },
+
+  "blemeesd.list_requests": async (connection, frame, { hub }) => {
+    const { id, session_id, include_orphaned: orphaned = false, include_settled: settled = false } = frame;
+    const scope = session_id === undefined ? {} : { session_id };
+    const requests = await hub.requests({ ...scope, orphaned, settled });
+    connection.reply({ type: "blemeesd.requests", ...withId(id), ...scope, requests });
+  },
+
+  "blemeesd.respond": async (connection, frame, { hub }) => {
+    const { id, session_id, request_id, answer, shown_hash, source = "api" } = frame;
+    const { request, repeated } = await hub.respond(connection, {
+      session_id,
+      request_id,
+      answer,
+      ...(shown_hash === undefined ? {} : { shown_hash }),
+      source,
+    });
+    connection.reply({
+      type: "blemeesd.responded",
+      ...withId(id),
+      session_id,
+      request_id,
+      repeated,
+      request,
+    });
   },
 };
 

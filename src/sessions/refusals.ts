@@ -1,0 +1,22 @@
+// What a client is told when a session cannot do what it asks now.
+import { CodedError } from "../base/coded-error.ts";
+import type { RequestRow } from "../protocol/requests.ts";
+
+export function unknownSession(session_id: string): CodedError {
+  return new CodedError("session_unknown", `no session ${session_id} here, or it belongs to another client`);
+}
+
+export function busy(): CodedError {
+  return new CodedError("session_busy", "a turn is in flight; wait for its agent.result or interrupt it");
+}
+
+export function waitsFor({ request_id, request_type, requested_at_ms, payload }: RequestRow): CodedError {
+  const message = `the agent waits for an answer to "${payload.title}"; answer request ${request_id} first`;
+  const data = { request_id, request_type, requested_at_ms };
+  return new CodedError("pending_structured_request", message, { data });
+}
+
+export function notAllowed(session_id: string): CodedError {
+  const message = `only the owner of session ${session_id} may answer; open it with resume, or let its owner open it with answers: "any"`;
+  return new CodedError("answer_not_allowed", message);
+}

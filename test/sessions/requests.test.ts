@@ -1,0 +1,358 @@
+// The ledger on fakes: what is stored, shown and dispatched when the disk, the agent or the clock does not play along.
+// Every order of such things is the model's business (test/ledger).
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
+import { askOf, type Ear, gate, type Stage, settle, stage, user } from "./fakes.ts";
+
+const ann = { id: "ann" };
+const KEEP = { delete: false, deleteTranscript: false };
+const ACCEPT: Answer = { decision: "accept" };
+/** The ledger's patience with an agent, and with the disk between two tries. */
+const PATIENCE_MS = 2000;
+const EVERYTHING = { orphaned: true, settled: true };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Scene extends Stage {
+  ear: Ear;
+  /** Asks, and gives back the id under which people see it. */
+  ask(native_id: string, fields?: Parameters<typeof askOf>[1]): Promise<string>;
+  respond(request_id: string, answer?: Answer): Promise<string>;
+  pass(ms: number): Promise<void>;
+  stored(request_id: string): RequestRow | undefined;
+  told(): unknown[];
+}
+
+async function scene(over: Parameters<typeof stage>[0] = {}): Promise<Scene> {
+  const on = stage(over);
+  const ear = await on.open(ann);
+  return {
+    ...on,
+    ear,
+    async ask(native_id, fields) {
+      const known = new Set((await on.hub.requests({})).map(({ request_id }) => request_id));
+      on.backend.last.ask(askOf(native_id, fields));
+      await settle();
+      const row = (await on.hub.requests({})).find(({ request_id }) => !known.has(request_id));
+      return row?.request_id ?? "";
+    },
+    respond: (request_id, answer = ACCEPT) =>
+      on.hub.respond(ann, { session_id: "s", request_id, answer, source: "api" }).then(
+        ({ request, repeated }) => `${repeated ? "repeated" : "taken"} ${JSON.stringify(request.answer)}`,
+        (error: { code: string }) => error.code,
+      ),
+    async pass(ms) {
+      await vi.advanceTimersByTimeAsync(ms);
+      await settle();
+    },
+    stored: (request_id) => on.store.ledger.get(request_id),
+    told: () =>
+      ear.heard.map((frame) => frame["category"]).filter((name) => String(name).startsWith("request_")),
+  };
+}
+
+describe("when the disk fails", () => {
+  test("a request that cannot be stored is refused: the agent goes on, a notice says so, nobody sees it pending", async () => {
+    const on = await scene();
+    on.store.failing = true;
+    on.backend.last.ask(askOf("n1"));
+    on.backend.last.ask(askOf("n2", { request_type: "user_input" }));
+    await settle();
+    expect(on.backend.last.answered).toEqual([
+      { native_id: "n1", answer: { decision: "decline" } },
+      { native_id: "n2", answer: { answers: {} } },
+    ]);
+    expect(on.told()).toEqual(["request_refused", "request_refused"]);
+    expect(on.ear.heard[0]?.["text"]).toMatch(/"run n1" was refused.*disk full/);
+    expect(await on.hub.requests(EVERYTHING)).toEqual([]);
+    await on.hub.send(ann, "s", user("go on"));
+  });
+
+  test("one that is taken back or whose agent dies meanwhile was never asked", async () => {
+    for (const end of [
+      (on: Scene) => on.backend.last.withdraw("n1"),
+      (on: Scene) => on.backend.last.end(false, 1),
+    ]) {
+      const on = await scene();
+      const { open: release, passed } = gate();
+      Object.assign(on.store, { held: passed, failing: true });
+      on.backend.last.ask(askOf("n1"));
+      await settle();
+      end(on);
+      release();
+      await settle();
+      on.store.failing = false;
+      await on.pass(2 * PATIENCE_MS);
+      expect([...on.store.ledger.values()]).toEqual([]);
+      expect(on.told()).toEqual(["request_refused"]);
+    }
+  });
+
+  test("an answer that cannot be stored is not given; a later one is", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    on.store.failing = true;
+    expect(await on.respond(request_id)).toBe("store_failed");
+    expect(on.backend.last.offered).toEqual([]);
+    expect(await on.hub.requests({})).toMatchObject([{ request_id, status: "pending" }]);
+    on.store.failing = false;
+    expect(await on.respond(request_id)).toBe('taken {"decision":"accept"}');
+    expect(on.told()).toEqual(["request_pending", "request_resolved"]);
+  });
+
+  test("an end that it refuses is tried until it is stored, and never shown as pending meanwhile", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    on.store.failing = true;
+    on.backend.last.withdraw("n1");
+    await on.pass(5 * PATIENCE_MS);
+    expect(on.stored(request_id)?.status).toBe("pending");
+    expect(await on.hub.requests({})).toEqual([]);
+    expect(await on.hub.requests(EVERYTHING)).toMatchObject([{ status: "withdrawn" }]);
+    expect(await on.respond(request_id)).toBe("request_withdrawn");
+    expect(on.told()).toEqual(["request_pending"]);
+    on.store.failing = false;
+    await on.pass(PATIENCE_MS);
+    expect(on.stored(request_id)?.status).toBe("withdrawn");
+    expect(on.told()).toEqual(["request_pending", "request_withdrawn"]);
+    const writes = on.store.orders.length;
+    await on.pass(5 * PATIENCE_MS);
+    expect(on.store.orders).toHaveLength(writes);
+  });
+
+  test("what a closed session owes does not write into the one that is opened after it", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    on.store.failing = true;
+    await on.hub.close(ann, "s", KEEP);
+    on.store.failing = false;
+    expect(await on.hub.requests(EVERYTHING)).toMatchObject([{ status: "orphaned" }]);
+    const ear = await on.open(ann, { resume: true, last_seen_seq: 0 });
+    await on.pass(2 * PATIENCE_MS);
+    on.backend.last.say("x");
+    await settle();
+    expect(on.stored(request_id)?.status).toBe("orphaned");
+    expect(ear.heard.map((frame) => [frame["seq"], frame["category"] ?? frame.type])).toEqual([
+      [1, "request_pending"],
+      [2, "request_orphaned"],
+      [3, "agent.delta"],
+    ]);
+  });
+
+  test("what a deleted session owes is forgotten", async () => {
+    const on = await scene();
+    await on.ask("n1");
+    on.store.failing = true;
+    await on.hub.close(ann, "s", { ...KEEP, delete: true });
+    on.store.failing = false;
+    await on.pass(5 * PATIENCE_MS);
+    expect([...on.store.ledger.values()]).toEqual([]);
+    expect(on.store.log).toEqual([]);
+  });
+
+  test("a store that cannot be read does not hold back an answer that it has acknowledged", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    on.store.unreadable = true;
+    expect(await on.respond(request_id)).toBe('taken {"decision":"accept"}');
+    expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer: ACCEPT }]);
+  });
+});
+
+describe("what was shown", () => {
+  test("is compared with what is stored: if that was changed, the agent is told no and the row is orphaned", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    const load = on.store.request.bind(on.store);
+    on.store.request = async (...ids) => {
+      const row = await load(...ids);
+      return row && { ...row, payload: { ...row.payload, command: "make clean" } };
+    };
+    expect(await on.respond(request_id)).toBe("request_orphaned");
+    expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer: { decision: "decline" } }]);
+    expect(on.stored(request_id)).toMatchObject({ status: "orphaned", error_code: "request_changed" });
+    expect(on.told()).toEqual(["request_pending", "request_resolved", "request_orphaned"]);
+  });
+
+  test("is named by whoever answers, if they want: another hash changes nothing", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    const order = { session_id: "s", request_id, answer: ACCEPT, source: "api" as const };
+    await expect(on.hub.respond(ann, { ...order, shown_hash: "0".repeat(64) })).rejects.toMatchObject({
+      code: "request_changed",
+      data: { request: { request_id, shown_hash: on.stored(request_id)?.shown_hash } },
+    });
+    expect(on.stored(request_id)?.status).toBe("pending");
+    const shown_hash = on.stored(request_id)?.shown_hash ?? "";
+    await expect(on.hub.respond(ann, { ...order, shown_hash })).resolves.toMatchObject({ repeated: false });
+  });
+});
+
+describe("when nobody answers", () => {
+  test("policy does, from the store; who answers then gets what was stored", async () => {
+    const on = await scene({ expiryMs: 60_000 });
+    const request_id = await on.ask("n1");
+    await on.pass(59_000);
+    expect(on.stored(request_id)?.status).toBe("pending");
+    await on.pass(1000);
+    expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer: { decision: "decline" } }]);
+    expect(on.stored(request_id)).toMatchObject({ status: "resolved", resolution_source: "policy" });
+    expect(on.told()).toEqual(["request_pending", "request_expired", "request_resolved"]);
+    expect(await on.respond(request_id)).toBe('repeated {"decision":"decline"}');
+  });
+
+  test("and the disk refuses to say so, the agent hears nothing until it does", async () => {
+    const on = await scene({ expiryMs: 60_000 });
+    const request_id = await on.ask("n1");
+    on.store.failing = true;
+    await on.pass(70_000);
+    expect(on.backend.last.offered).toEqual([]);
+    on.store.failing = false;
+    await on.pass(PATIENCE_MS);
+    expect(on.stored(request_id)?.status).toBe("resolved");
+    expect(on.backend.last.offered).toEqual(["n1"]);
+  });
+
+  test("a time longer than a timer can be is waited for in parts", async () => {
+    const days = (count: number) => count * 24 * 3_600_000;
+    const on = await scene({ expiryMs: days(60) });
+    const request_id = await on.ask("n1");
+    await on.pass(days(59));
+    expect(on.stored(request_id)?.status).toBe("pending");
+    await on.pass(days(1));
+    expect(on.stored(request_id)?.status).toBe("resolved");
+  });
+
+  test("an answer in time stops the clock", async () => {
+    const on = await scene({ expiryMs: 60_000 });
+    const request_id = await on.ask("n1");
+    await on.respond(request_id);
+    await on.pass(120_000);
+    expect(on.told()).toEqual(["request_pending", "request_resolved"]);
+    expect(on.backend.last.offered).toEqual(["n1"]);
+  });
+});
+
+describe("an agent", () => {
+  test("that is gone before it takes the answer: orphaned, told, and whoever answered knows", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    const { open: release, passed } = gate();
+    on.backend.last.deaf = passed;
+    const answering = on.respond(request_id);
+    await settle();
+    on.backend.last.end(false, 1);
+    release();
+    expect(await answering).toBe("request_orphaned");
+    expect(on.stored(request_id)).toMatchObject({
+      status: "orphaned",
+      error_code: "agent_gone",
+      answer: ACCEPT,
+    });
+    expect(on.told()).toEqual(["request_pending", "request_resolved", "request_orphaned"]);
+  });
+
+  test("that never takes it and dies: told as well", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    on.backend.last.deaf = new Promise(() => undefined);
+    const answering = on.respond(request_id);
+    await on.pass(PATIENCE_MS);
+    expect(await answering).toBe('taken {"decision":"accept"}');
+    on.backend.last.end(false, 1);
+    await on.pass(PATIENCE_MS);
+    expect(on.told()).toEqual(["request_pending", "request_resolved", "request_orphaned"]);
+  });
+
+  test("that takes it back while the answer is being stored: withdrawn, and nothing is sent", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    const { open: release, passed } = gate();
+    on.store.held = passed;
+    const answering = on.respond(request_id);
+    await settle();
+    on.backend.last.withdraw("n1");
+    release();
+    expect(await answering).toBe("request_withdrawn");
+    expect(on.backend.last.answered).toEqual([]);
+    expect(on.told()).toEqual(["request_pending", "request_resolved", "request_withdrawn"]);
+  });
+
+  test("that does not take an answer holds up nobody: not who answered, nor another request, nor a second answer", async () => {
+    const on = await scene();
+    const [first, second] = [await on.ask("n1"), await on.ask("n2")];
+    const { open: release, passed } = gate();
+    on.backend.last.deaf = passed;
+    const answering = on.respond(first);
+    await settle();
+    on.backend.last.deaf = undefined;
+    expect(await on.respond(second)).toBe('taken {"decision":"accept"}');
+    const again = on.respond(first, { decision: "decline" });
+    await on.pass(PATIENCE_MS);
+    expect(await answering).toBe('taken {"decision":"accept"}');
+    expect(await again).toBe('repeated {"decision":"accept"}');
+    expect(on.stored(first)).not.toHaveProperty("dispatched_at_ms");
+    release();
+    await settle();
+    expect(on.stored(first)).toHaveProperty("dispatched_at_ms");
+    expect(on.backend.last.offered.sort()).toEqual(["n1", "n2"]);
+  });
+
+  test("that asks without end is refused past a bound, and may ask again when one is answered", async () => {
+    const on = await scene();
+    for (let n = 0; n < 300; n += 1) on.backend.last.ask(askOf(`n${n}`));
+    await settle();
+    const pending = await on.hub.requests({});
+    expect(pending).toHaveLength(256);
+    expect(on.backend.last.answered).toHaveLength(44);
+    expect(on.told().filter((name) => name === "request_refused")).toHaveLength(44);
+    await on.respond(pending[0]?.request_id ?? "");
+    expect(await on.ask("one more")).toMatch(/^req_/);
+  });
+
+  test("that asks the same twice has asked once", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    on.backend.last.sink.ask(askOf("n1"));
+    await settle();
+    expect(await on.hub.requests({})).toHaveLength(1);
+    expect(on.backend.last.offered).toEqual([]);
+    expect(await on.respond(request_id)).toBe('taken {"decision":"accept"}');
+  });
+
+  test("may use an id again as soon as it has the answer", async () => {
+    const on = await scene();
+    const request_id = await on.ask("n1");
+    const run = on.backend.last;
+    const answer = run.answer.bind(run);
+    run.answer = async (native_id, given) => {
+      const hasIt = await answer(native_id, given);
+      run.answer = answer;
+      run.ask(askOf("n1"));
+      return hasIt;
+    };
+    await on.respond(request_id);
+    await settle();
+    expect(on.told()).toEqual(["request_pending", "request_resolved", "request_pending"]);
+    expect(run.offered).toEqual(["n1"]);
+  });
+
+  test("that asks and then does not start leaves nothing pending", async () => {
+    const on = stage();
+    on.backend.start = async (_order, sink) => {
+      sink.ask(askOf("n1"));
+      await settle();
+      throw new Error("no such model");
+    };
+    await expect(on.open(ann)).rejects.toThrow("no such model");
+    await settle();
+    expect(await on.hub.requests(EVERYTHING)).toMatchObject([{ status: "orphaned" }]);
+    expect([...on.store.ledger.values()]).toMatchObject([{ status: "orphaned" }]);
+  });
+});
