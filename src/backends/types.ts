@@ -3,6 +3,7 @@ import type * as z from "zod";
 import type { Log } from "../base/log.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent } from "../protocol/events.ts";
+import type { Answer, RequestPayload, RequestType } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 
 export interface Backend {
@@ -25,6 +26,8 @@ export interface Backend {
   findTranscript?(session_id: string): Promise<SessionSummary | undefined>;
   /** Removes the agent's own transcript (only the blemees/1 dialect asks for it). */
   deleteTranscript?(session_id: string, cwd: string | undefined): Promise<void>;
+  /** The daemon ends: every process that no session holds any more is ended too. Safe to call twice. */
+  close?(): Promise<void>;
 }
 
 export interface StartOrder {
@@ -51,6 +54,11 @@ export interface Run {
    * ended; bounded in time, so it never hangs.
    */
   interrupt(): Promise<void>;
+  /**
+   * Hands over the answer to what was asked with `sink.ask`. False: the agent waits for it no more, and nothing was
+   * sent. The answer fits the choices of the request; it is given at most once. Absent: this agent never asks.
+   */
+  answer?(native_id: string, answer: Answer): Promise<boolean>;
   /** Backpressure: stop and go on reading from the agent. */
   pause(): void;
   resume(): void;
@@ -59,6 +67,19 @@ export interface Run {
    * `now`: signals at once. Resolves when nothing is left; `ended` is reported with `expected: true`.
    */
   stop(how: "finish" | "now"): Promise<void>;
+}
+
+/** What the agent asks of a person. It waits until `Run.answer`, or takes it back by `sink.withdrawn`. */
+export interface Ask {
+  /** The agent's own id, unique among what is open in this run. */
+  native_id: string;
+  request_type: RequestType;
+  payload: RequestPayload;
+  thread_id?: string;
+  turn_id?: string;
+  item_id?: string;
+  /** The sub-agents from the root down to the one that asks; absent for the session's own agent. */
+  path?: string[];
 }
 
 export interface Ended {
@@ -79,6 +100,9 @@ export interface BackendSink {
   stderr(line: string): void;
   /** The agent cannot authenticate. The turn's result still follows by `event`. */
   authFailed(message: string): void;
+  ask(ask: Ask): void;
+  /** The agent takes back what it asked (it was interrupted, it decided by itself, …). Unknown ids are ignored. */
+  withdrawn(native_id: string, reason: string): void;
   /** The agent's own session id, when it becomes known or changes. */
   nativeId(id: string): void;
   /** The agent is gone. Nothing follows. */

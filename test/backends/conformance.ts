@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Backend, Run, StartOrder } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AgentEvent } from "../../src/protocol/events.ts";
+import { RequestPayload } from "../../src/protocol/requests.ts";
 import { isRunning } from "./processes.ts";
 import { Recorder } from "./recorder.ts";
 
@@ -18,6 +19,8 @@ export interface BackendUnderTest {
     slow: string;
     /** Streams many events as fast as it can, the same every time. */
     many: string;
+    /** Asks once for a permission; the turn ends well after `accept`. Absent: this backend never asks. */
+    ask?: string;
   };
 }
 
@@ -147,6 +150,82 @@ export function testBackend(name: string, options: BackendUnderTest): void {
       expect(slow.sink.events.map(shapeOf)).toEqual(whole);
       await slow.run.stop("finish");
     });
+
+    if (prompts.ask !== undefined) testAsking(start, prompts.ask);
+  });
+}
+
+/** What every backend that asks must do. */
+function testAsking(start: () => Promise<Started>, prompt: string): void {
+  const startAsking = async () => {
+    const started = await start();
+    await started.run.send(user(prompt));
+    const ask = await started.sink.untilAsk(1);
+    const answer = async (decision: "accept" | "decline" | "cancel") =>
+      started.run.answer?.(ask.native_id, { decision });
+    return { ...started, ask, answer };
+  };
+
+  test("a request is whole: what is asked, and at least accept and decline to choose from", async () => {
+    const { run, ask } = await startAsking();
+    expect(RequestPayload.safeParse(ask.payload).error).toBeUndefined();
+    const decisions = ask.payload.choices.map((choice) => choice.decision);
+    expect(decisions).toEqual(expect.arrayContaining(["accept", "decline"]));
+    expect(new Set(decisions).size).toBe(decisions.length);
+    await run.stop("now");
+  });
+
+  test("an accepted request lets the turn end well, and is withdrawn by nobody", async () => {
+    const { run, sink, answer } = await startAsking();
+    expect(await answer("accept")).toBe(true);
+    await sink.untilResults(1);
+    expect(sink.results).toMatchObject([{ subtype: "success" }]);
+    expect(sink.withdrawals).toEqual([]);
+    await run.stop("finish");
+  });
+
+  test("a declined request still ends in a result", async () => {
+    const { run, sink, answer } = await startAsking();
+    expect(await answer("decline")).toBe(true);
+    await sink.untilResults(1);
+    expect(sink.results).toHaveLength(1);
+    await run.stop("finish");
+  });
+
+  test("only the first answer counts", async () => {
+    const { run, sink, answer } = await startAsking();
+    expect(await Promise.all([answer("accept"), answer("decline")])).toEqual([true, false]);
+    await sink.untilResults(1);
+    expect(await answer("accept")).toBe(false);
+    expect(sink.results).toMatchObject([{ subtype: "success" }]);
+    await run.stop("finish");
+  });
+
+  test("an answer to what was never asked is not sent", async () => {
+    const { run } = await startAsking();
+    expect(await run.answer?.("no-such-request", { decision: "accept" })).toBe(false);
+    await run.stop("now");
+  });
+
+  test("an interrupt withdraws the request before the result, and the answer comes too late", async () => {
+    const { run, sink, ask, answer } = await startAsking();
+    await run.interrupt();
+    expect(await answer("accept")).toBe(false);
+    if (sink.ends.length > 0) return;
+    expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
+    expect(sink.withdrawals).toEqual([ask.native_id]);
+    const order = sink.heard.map((heard) => (heard.kind === "event" ? heard.event.type : heard.kind));
+    expect(order.indexOf("withdrawn")).toBeLessThan(order.indexOf("agent.result"));
+    await run.stop("now");
+  });
+
+  test.each(["finish", "now"] as const)("stop %s with an open request leaves no process", async (how) => {
+    const { run, sink, answer } = await startAsking();
+    const { pid } = run;
+    await run.stop(how);
+    expect(sink.ends).toMatchObject([{ expected: true }]);
+    expect(await answer("accept")).toBe(false);
+    if (pid !== undefined) expect(isRunning(pid)).toBe(false);
   });
 }
 

@@ -1,5 +1,5 @@
 // A sink that writes down everything it hears, in order, and lets a test wait for it.
-import type { BackendSink, Ended } from "../../src/backends/types.ts";
+import type { Ask, BackendSink, Ended } from "../../src/backends/types.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
 
 export type Heard =
@@ -7,6 +7,8 @@ export type Heard =
   | { kind: "turnStarted" }
   | { kind: "stderr"; line: string }
   | { kind: "authFailed"; message: string }
+  | { kind: "ask"; ask: Ask }
+  | { kind: "withdrawn"; native_id: string; reason: string }
   | { kind: "nativeId"; id: string }
   | { kind: "ended"; why: Ended };
 
@@ -26,6 +28,12 @@ export class Recorder implements BackendSink {
   authFailed(message: string): void {
     this.#add({ kind: "authFailed", message });
   }
+  ask(ask: Ask): void {
+    this.#add({ kind: "ask", ask });
+  }
+  withdrawn(native_id: string, reason: string): void {
+    this.#add({ kind: "withdrawn", native_id, reason });
+  }
   nativeId(id: string): void {
     this.#add({ kind: "nativeId", id });
   }
@@ -39,6 +47,15 @@ export class Recorder implements BackendSink {
 
   get results(): ResultEvent[] {
     return this.events.filter((event) => event.type === "agent.result");
+  }
+
+  get asks(): Ask[] {
+    return this.heard.flatMap((heard) => (heard.kind === "ask" ? [heard.ask] : []));
+  }
+
+  /** The ids of what the agent took back. */
+  get withdrawals(): string[] {
+    return this.heard.flatMap((heard) => (heard.kind === "withdrawn" ? [heard.native_id] : []));
   }
 
   get ends(): Ended[] {
@@ -59,6 +76,12 @@ export class Recorder implements BackendSink {
 
   untilResults(count: number): Promise<void> {
     return this.until((recorder) => recorder.results.length >= count);
+  }
+
+  /** The count-th thing that the agent asks. */
+  async untilAsk(count: number): Promise<Ask> {
+    await this.until((recorder) => recorder.asks.length >= count);
+    return this.asks[count - 1] as Ask;
   }
 
   untilEnded(): Promise<void> {

@@ -22,7 +22,16 @@
 // | #clear or /clear      | a new session id, empty context                                                |
 // | #rate                 | a rate_limit_event                                                             |
 // | #unknown              | a frame of an unknown type                                                     |
-// | #ask                  | asks can_use_tool and answers with what it was told                            |
+// | #ask [command]        | asks can_use_tool for Bash, with suggestions; answers with what it was told     |
+// | #ask-tool name json   | the same for any tool, without suggestions                                     |
+// | #ask-sub command      | the same from a sub-agent of a sub-agent                                        |
+// | #ask-two command      | asks twice at once; answers with both                                           |
+// | #ask-background       | a sub-agent asks and is not waited for: the turn ends first                     |
+// | #ask-raw json         | asks with this as the body of the control_request                               |
+// | #ask-take-back        | asks and takes it back at once                                                  |
+// | #ask-mute             | asks; an interrupt ends the turn without taking it back                         |
+// | #question             | AskUserQuestion with two questions, the second for several answers             |
+// | #plan words           | ExitPlanMode with this plan                                                     |
 // | #control subtype      | sends us an odd control_request and answers with our answer                    |
 // | #flood n bytes        | n deltas of so many bytes, as fast as possible                                 |
 // | #stderr n             | n lines on stderr                                                              |
@@ -66,6 +75,8 @@
 // | exit-at-start         | "Error: broken" on stderr, exit 1                                              |
 // | silent-exit           | exit 1 without a word                                                          |
 // | slow-start            | answers initialize after 300 ms                                                |
+// | ask-at-start          | asks can_use_tool before it answers initialize                                 |
+// | ask-and-die           | the same, then exit 1                                                          |
 // | version-hangs         | --version never answers                                                        |
 // | version-fails         | --version exits 1                                                              |
 // | ignore-eof            | does not end when stdin ends                                                   |
@@ -136,6 +147,8 @@ function readInput() {
   });
   process.stdin.on("end", () => {
     isClosed = true;
+    for (const told of waiting.values())
+      told({ error: "Tool permission stream closed before response received" });
     if (isIdle && fault !== "ignore-eof") process.exit(0);
   });
   if (fault === "ignore-eof") setInterval(() => {}, 1000);
@@ -170,8 +183,11 @@ async function control(frame) {
   if (isDeaf) return;
   if (request.subtype === "initialize") {
     if (fault === "slow-start") await sleep(300);
+    if (fault.startsWith("ask-")) void ask("can_use_tool", bashRequest("true"));
+    if (fault === "ask-and-die") die("Error: broken", 1);
     answer({ subtype: "success", response: { commands: [], models: [], pid: process.pid } });
   } else if (request.subtype === "interrupt") {
+    if (turn !== undefined && !turn.isMute) takeBack();
     answer({ subtype: "success" });
     if (turn !== undefined && !turn.isStuck) turn.abort();
   } else {
@@ -218,6 +234,23 @@ async function play(text) {
   }
 }
 
+const QUESTIONS = {
+  questions: [
+    {
+      question: "Which color?",
+      header: "Color",
+      options: [{ label: "Red", description: "warm" }, { label: "Blue" }],
+      multiSelect: false,
+    },
+    {
+      question: "Which sizes?",
+      header: "Size",
+      options: [{ label: "S" }, { label: "M" }, { label: "L" }],
+      multiSelect: true,
+    },
+  ],
+};
+
 const DIRECTIVES = {
   say: (words) => say(words),
   slow: (args) => slow(...args.split(" ").map(Number)),
@@ -233,7 +266,34 @@ const DIRECTIVES = {
   clear: () => say("cleared"),
   rate: () => out({ type: "rate_limit_event", rate_limit_info: { status: "allowed", resetsAt: 1800000000 } }),
   unknown: () => out({ type: "frobnicate", value: 1 }),
-  ask: () => ask("can_use_tool", { tool_name: "Bash", input: { command: "true" }, tool_use_id: "toolu_ask" }),
+  ask: (command) => ask("can_use_tool", bashRequest(command || "true")),
+  "ask-tool": (args) => {
+    const [, tool_name, json] = /^(\S+)\s+(.*)$/s.exec(args);
+    return ask("can_use_tool", { tool_name, input: JSON.parse(json), tool_use_id: "toolu_ask" });
+  },
+  "ask-sub": (command) => askBelow(command),
+  "ask-two": async (command) => {
+    const both = [1, 2].map((n) => request("can_use_tool", bashRequest(`${command} ${n}`)));
+    await say(JSON.stringify((await Promise.all(both)).map(toldBy)));
+  },
+  "ask-background": () => {
+    void request("can_use_tool", { ...bashRequest("true"), agent_id: "agent-background" });
+    return say("asked in the background");
+  },
+  "ask-raw": async (json) => say(JSON.stringify(toldBy(await request("can_use_tool", JSON.parse(json))))),
+  "ask-take-back": () => {
+    void request("can_use_tool", bashRequest("true"));
+    takeBack();
+    return say("decided by myself");
+  },
+  "ask-mute": () => {
+    turn.isMute = true;
+    return ask("can_use_tool", bashRequest("true"));
+  },
+  question: () =>
+    ask("can_use_tool", { tool_name: "AskUserQuestion", input: QUESTIONS, tool_use_id: "toolu_q" }),
+  plan: (plan) =>
+    ask("can_use_tool", { tool_name: "ExitPlanMode", input: { plan }, tool_use_id: "toolu_plan" }),
   control: (subtype) => ask(subtype, {}),
   flood: (args) => flood(...args.split(" ").map(Number)),
   stderr: (count) =>
@@ -439,15 +499,78 @@ async function subAgent(words) {
   await say("sub-agent done");
 }
 
+/** As in recorded requests of 2.1.197. */
+function bashRequest(command) {
+  return {
+    tool_name: "Bash",
+    display_name: "Bash",
+    input: { command, description: "fake command" },
+    description: "fake command",
+    permission_suggestions: [
+      {
+        type: "addRules",
+        rules: [{ toolName: "Bash", ruleContent: command }],
+        behavior: "allow",
+        destination: "localSettings",
+      },
+      { type: "addDirectories", directories: [cwd], destination: "session" },
+      { type: "setMode", mode: "acceptEdits", destination: "session" },
+    ],
+    blocked_path: join(cwd, "blocked"),
+    tool_use_id: "toolu_ask",
+  };
+}
+
+/** Asks and says what it was told. A refusal with `interrupt` ends the turn. */
 async function ask(subtype, body) {
+  const own = turn;
+  const response = await request(subtype, body);
+  if (response.response?.interrupt === true) {
+    own.isRefused = true;
+    own.abort();
+    return new Promise(() => {});
+  }
+  if (turn !== own) return;
+  await say(JSON.stringify(toldBy(response)));
+}
+
+async function request(subtype, body) {
   requests += 1;
   const request_id = `fake-${requests}`;
   const answer = new Promise((resolve) => waiting.set(request_id, resolve));
   if (subtype === "can_use_tool") state("requires_action");
   out({ type: "control_request", request_id, request: { subtype, ...body } });
   const response = await answer;
+  waiting.delete(request_id);
   if (subtype === "can_use_tool") state("running");
-  await say(JSON.stringify(response.response ?? { error: response.error }));
+  return response;
+}
+
+function toldBy(response) {
+  return response.response ?? { error: response.error };
+}
+
+function takeBack() {
+  for (const request_id of waiting.keys()) out({ type: "control_cancel_request", request_id });
+  waiting.clear();
+}
+
+async function askBelow(command) {
+  const calls = ["outer", "inner"].map((name) => ({ name, id: `toolu_${name}` }));
+  for (const [depth, { name, id }] of calls.entries()) {
+    const input = { description: `${name} one`, prompt: command, subagent_type: "general-purpose" };
+    const parent_tool_use_id = depth === 0 ? null : calls[depth - 1].id;
+    out({ ...assistant([{ type: "tool_use", id, name: "Agent", input }]), parent_tool_use_id });
+    const about = { tool_use_id: id, subagent_type: "general-purpose", description: input.description };
+    out({
+      type: "system",
+      subtype: "task_started",
+      task_id: `agent-${name}`,
+      task_type: "local_agent",
+      ...about,
+    });
+  }
+  await ask("can_use_tool", { ...bashRequest(command), agent_id: "agent-inner" });
 }
 
 async function flood(count = 1000, bytes = 20) {
@@ -467,9 +590,10 @@ async function flood(count = 1000, bytes = 20) {
 function finishAborted(over) {
   if (over.partial) out(assistant([{ type: "text", text: over.partial }]));
   over.child?.kill("SIGKILL");
-  const text = `[Request interrupted by user${over.child ? " for tool use" : ""}]`;
+  const isTool = over.child !== undefined || over.isRefused === true;
+  const text = `[Request interrupted by user${isTool ? " for tool use" : ""}]`;
   out({ type: "user", message: { role: "user", content: [{ type: "text", text }] } });
-  const terminal_reason = over.child ? "aborted_tools" : "aborted_streaming";
+  const terminal_reason = isTool ? "aborted_tools" : "aborted_streaming";
   result({
     subtype: "error_during_execution",
     is_error: true,

@@ -1,5 +1,5 @@
 // The control protocol on claude's stdin and stdout: our requests with their answers, and the answers to
-// claude's own requests. Builds and matches lines; who writes them is run.ts.
+// claude's own requests. Builds and matches lines; who writes them is run.ts, what claude asks is pending.ts.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { stringOf } from "./state.ts";
 
@@ -47,10 +47,11 @@ export class Control {
   }
 }
 
+/** Undefined: it has no id, so no answer can reach it. */
 export function toControlRequest(frame: JsonObject): ControlRequest | undefined {
-  const body = frame["request"];
   const request_id = stringOf(frame["request_id"]);
-  if (request_id === undefined || !isObject(body)) return undefined;
+  if (request_id === undefined) return undefined;
+  const body = isObject(frame["request"]) ? frame["request"] : {};
   return { request_id, subtype: stringOf(body["subtype"]) ?? "", body };
 }
 

@@ -1,9 +1,8 @@
 // Which claude is there, and whether it speaks the control protocol. Asked once per file: the answer is kept
 // until the file changes.
 import { execFile } from "node:child_process";
-import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
-import { delimiter, join, resolve } from "node:path";
+import { stat } from "node:fs/promises";
+import { findProgram } from "../find-program.ts";
 import type { Environment } from "./paths.ts";
 
 export interface Detected {
@@ -37,20 +36,6 @@ export class Detector {
     if ((await answer) === undefined) this.#known = undefined;
     return answer;
   }
-}
-
-export async function findProgram(bin: string, env: Environment): Promise<string | undefined> {
-  const places = bin.includes("/")
-    ? [bin]
-    : (env["PATH"] ?? "").split(delimiter).map((dir) => join(dir, bin));
-  for (const place of places) {
-    const isProgram = await access(place, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isProgram && (await stat(place)).isFile()) return resolve(place);
-  }
-  return undefined;
 }
 
 export function speaksControl(said: string): boolean {

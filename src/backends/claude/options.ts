@@ -47,7 +47,8 @@ export const ClaudeOptions = z.strictObject({
   include_partial_messages: flag,
   user_echo: flag,
   include_raw_events: flag,
-  /** Ask before tools run: the requests come to the clients of the session (DESIGN R6). */
+  /** Ask before a tool runs, instead of refusing it: the requests go to the clients of the session. */
+  approvals: flag,
   /** For the blemees/1 dialect: every native event reaches the log, once, as `raw`. */
   native_events: flag,
 });
@@ -144,6 +145,7 @@ export function claudeArgv(launch: Launch, options: ClaudeOptions): string[] {
     "--output-format",
     "stream-json",
     ...optionsToArgv(CLAUDE_ARGS, options, AT),
+    ...(options.approvals === true ? ["--permission-prompt-tool", "stdio"] : []),
   ];
 }
 

@@ -7,12 +7,15 @@ import { snapshot } from "../../base/descendants.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
+import type { Answer } from "../../protocol/requests.ts";
+import { FrameReader } from "../frames.ts";
+import { crashMessage, exitMessage, StderrTail } from "../last-words.ts";
 import type { BackendSink, Run } from "../types.ts";
-import { answerLine, Control, toControlRequest } from "./control.ts";
-import { crashMessage, diedOfAuth, exitMessage, StderrTail } from "./death.ts";
-import { FrameReader } from "./frames.ts";
+import { Control } from "./control.ts";
+import { diedOfAuth } from "./death.ts";
 import { killOrphans } from "./orphans.ts";
-import type { OnRequest } from "./requests.ts";
+import { Pending } from "./pending.ts";
+import type { Place } from "./requests.ts";
 import { type ClaudeState, isTurnActive, type Report } from "./state.ts";
 import { authFailed } from "./system-frames.ts";
 import { translate } from "./translate.ts";
@@ -25,7 +28,8 @@ export interface RunParts {
   log: Log;
   maxLineBytes: number;
   speaksControl: boolean;
-  onRequest: OnRequest;
+  /** Where claude works, when it may ask for permissions. */
+  place: (() => Place) | undefined;
 }
 
 const WARM_LIMIT_MS = 30_000;
@@ -40,6 +44,7 @@ export class ClaudeRun implements Run, ChildHandlers {
   readonly #control = new Control();
   readonly #stderr = new StderrTail();
   readonly #reader: FrameReader;
+  readonly #pending: Pending;
   readonly #ended: Promise<void>;
   #child: Child | undefined;
   /** Told to nobody while `start` may still fail; undefined afterwards. */
@@ -58,6 +63,12 @@ export class ClaudeRun implements Run, ChildHandlers {
     this.#reader = new FrameReader(parts.maxLineBytes, {
       frame: (frame) => this.#frame(frame),
       skipped: (size, reason) => this.#skipped(size, reason),
+    });
+    this.#pending = new Pending({
+      place: parts.place,
+      ask: (ask) => this.#tell(() => parts.sink.ask(ask)),
+      withdrawn: (id, reason) => this.#tell(() => parts.sink.withdrawn(id, reason)),
+      write: async (line) => this.#child?.write(line),
     });
     this.#ended = new Promise((resolve) => {
       this.#tellEnded = resolve;
@@ -105,6 +116,10 @@ export class ClaudeRun implements Run, ChildHandlers {
     }
   }
 
+  answer(native_id: string, answer: Answer): Promise<boolean> {
+    return this.#pending.answer(native_id, answer);
+  }
+
   interrupt(): Promise<void> {
     this.#interrupting ??= this.#interrupt().finally(() => {
       this.#interrupting = undefined;
@@ -126,6 +141,7 @@ export class ClaudeRun implements Run, ChildHandlers {
 
   async stop(how: "finish" | "now"): Promise<void> {
     this.#isStopping = true;
+    this.#pending.close();
     await this.#child?.stop(how === "finish" ? { finishMs: FINISH_LIMIT_MS } : {});
     // Only an unkillable process has not ended by now; nobody should wait for it.
     this.#end({});
@@ -205,20 +221,18 @@ export class ClaudeRun implements Run, ChildHandlers {
 
   #frame(frame: JsonObject): void {
     if (frame["type"] === "control_response") this.#control.settle(frame);
-    else if (frame["type"] === "control_request") void this.#answer(frame);
-    else for (const report of translate(this.#parts.state, frame)) this.#report(report);
-  }
-
-  async #answer(frame: JsonObject): Promise<void> {
-    const request = toControlRequest(frame);
-    if (request === undefined) return;
-    const answer = await this.#parts.onRequest(request);
-    // Nobody reads the answer of a claude that has gone; its end is told elsewhere.
-    await this.#child?.write(answerLine(request.request_id, answer)).catch(() => undefined);
+    else if (frame["type"] === "control_request") this.#pending.take(frame);
+    else if (frame["type"] === "control_cancel_request") this.#pending.cancel(frame);
+    else {
+      this.#pending.see(frame);
+      for (const report of translate(this.#parts.state, frame)) this.#report(report);
+    }
   }
 
   #report(report: Report): void {
     const { sink } = this.#parts;
+    const result = report.kind === "event" && report.event.type === "agent.result" ? report.event : undefined;
+    if (result?.subtype === "interrupted") this.#pending.withdrawAll("the turn was interrupted");
     this.#tell(() => {
       if (report.kind === "event") sink.event(report.event);
       else if (report.kind === "turn_started") sink.turnStarted();
@@ -226,7 +240,7 @@ export class ClaudeRun implements Run, ChildHandlers {
       else sink.nativeId(report.id);
     });
     if (report.kind === "turn_started") this.#turnSinceS = uptime();
-    if (report.kind === "event" && report.event.type === "agent.result") this.#endTurn();
+    if (result !== undefined) this.#endTurn();
   }
 
   #tell(tell: () => void): void {
@@ -248,6 +262,7 @@ export class ClaudeRun implements Run, ChildHandlers {
     this.#reader.end();
     for (const report of flushHeld(state)) if (report.kind === "event") this.#report(report);
     this.#control.close();
+    this.#pending.close();
     const expected = this.#isStopping;
     if (!expected && diedOfAuth(this.#stderr.lines)) {
       for (const report of authFailed(state)) this.#report(report);

@@ -2,13 +2,15 @@
 import { access, realpath } from "node:fs/promises";
 import { startChild } from "../../base/child.ts";
 import { CodedError } from "../../base/coded-error.ts";
+import { findProgram } from "../find-program.ts";
 import type { BackendSink, Run, StartOrder } from "../types.ts";
-import { type Detected, findProgram } from "./detect.ts";
+import type { Detected } from "./detect.ts";
 import { claudeEnvironment } from "./environment.ts";
 import { type ClaudeOptions, claudeArgv, type Launch } from "./options.ts";
-import { type Environment, projectsDir } from "./paths.ts";
-import { refuseRequests } from "./requests.ts";
+import { configDir, type Environment, projectsDir } from "./paths.ts";
+import type { Place } from "./requests.ts";
 import { ClaudeRun } from "./run.ts";
+import { locateSettings } from "./settings-files.ts";
 import { newState } from "./state.ts";
 import { transcriptPath } from "./transcript-path.ts";
 
@@ -24,6 +26,7 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
   if (command === undefined) throw notFound(program.bin);
   const options = order.options as ClaudeOptions;
   const speaksControl = program.detected?.speaksControl ?? false;
+  if (options.approvals === true && !speaksControl) throw tooOld(program.detected);
   const env = claudeEnvironment(program.env, order.env, speaksControl);
   const launch = await launchOf(order, { options, env, speaksControl });
   const run = new ClaudeRun({
@@ -32,7 +35,7 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
     log: order.log,
     maxLineBytes: program.maxLineBytes,
     speaksControl,
-    onRequest: refuseRequests,
+    place: options.approvals === true ? await placeOf(options, env) : undefined,
   });
   const args = claudeArgv(launch, options);
   const place = options.cwd === undefined ? {} : { cwd: options.cwd };
@@ -57,12 +60,28 @@ async function launchOf(order: StartOrder, context: Context): Promise<Launch> {
 async function hasNothingToResume(order: StartOrder, id: string, context: Context): Promise<boolean> {
   if (!order.began_here) return false;
   if (context.options.session_persistence === false) return true;
-  const cwd = context.options.cwd ?? process.cwd();
-  const real = await realpath(cwd).catch(() => cwd);
+  const real = await realCwd(context.options);
   return access(transcriptPath(projectsDir(context.env), real, id)).then(
     () => false,
     () => true,
   );
+}
+
+async function placeOf(options: ClaudeOptions, env: Environment): Promise<() => Place> {
+  const cwd = await realCwd(options);
+  const settings = await locateSettings(env, cwd);
+  return () => ({ cwd, configDir: configDir(env), settings: settings() });
+}
+
+/** As claude sees it. */
+async function realCwd(options: ClaudeOptions): Promise<string> {
+  const cwd = options.cwd ?? process.cwd();
+  return realpath(cwd).catch(() => cwd);
+}
+
+function tooOld(detected: Detected | undefined): CodedError {
+  const found = detected === undefined ? "this one does not tell its version" : `this is ${detected.version}`;
+  return new CodedError("spawn_failed", `approvals need Claude Code 2.1 or newer; ${found}`);
 }
 
 function notFound(bin: string): CodedError {

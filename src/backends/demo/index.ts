@@ -1,11 +1,12 @@
 // The built-in demo agent: scripted, needs no account, and says so. It lets a newcomer see a streamed answer, a
-// tool call, an interrupt and a replay. It runs inside the daemon; there is no process.
+// tool call, an approval, an interrupt and a replay. It runs inside the daemon; there is no process.
 import * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { textOf, type UserMessage } from "../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
-import type { Backend, BackendSink, Run } from "../types.ts";
+import type { Answer } from "../../protocol/requests.ts";
+import type { Ask, Backend, BackendSink, Run } from "../types.ts";
 import { Gate } from "./gate.ts";
 import { DEMO_MODEL, DEMO_TOOLS, performScript } from "./script.ts";
 
@@ -39,6 +40,10 @@ class DemoRun implements Run {
   readonly #options: Options;
   readonly #sink: BackendSink;
   readonly #gate = new Gate();
+  /** Remembered until this run ends. */
+  readonly #allowed = new Set<string>();
+  #open: { id: string; settle(answer: Answer | undefined): void } | undefined;
+  #asked = 0;
   #turn: { abort: AbortController; done: Promise<void> } | undefined;
   #isGreeted = false;
   #isEnded = false;
@@ -58,6 +63,12 @@ class DemoRun implements Run {
     this.#turn?.abort.abort();
     this.#gate.open();
     await this.#turn?.done;
+  }
+
+  answer(native_id: string, answer: Answer): Promise<boolean> {
+    const open = this.#open?.id === native_id ? this.#open : undefined;
+    open?.settle(answer);
+    return Promise.resolve(open !== undefined);
   }
 
   pause(): void {
@@ -83,7 +94,11 @@ class DemoRun implements Run {
     this.#isGreeted = true;
     let words = 0;
     let result: Pick<ResultEvent, "subtype" | "error"> = { subtype: "success" };
-    for await (const event of performScript(text, this.#options.pace_ms, signal)) {
+    const person = {
+      ask: (request: Omit<Ask, "native_id">) => this.#ask(request, signal),
+      allowed: this.#allowed,
+    };
+    for await (const event of performScript(text, this.#options.pace_ms, signal, person)) {
       await this.#gate.passed();
       if (signal.aborted) break;
       if (event.type === "agent.result") {
@@ -103,6 +118,27 @@ class DemoRun implements Run {
       duration_ms: Date.now() - startedMs,
       num_turns: 1,
       usage: { input_tokens, output_tokens: words },
+    });
+  }
+
+  async #ask(request: Omit<Ask, "native_id">, signal: AbortSignal): Promise<Answer | undefined> {
+    await this.#gate.passed();
+    if (signal.aborted) return undefined;
+    this.#asked += 1;
+    const id = `ask-${this.#asked}`;
+    return new Promise((resolve) => {
+      const withdraw = () => {
+        this.#open?.settle(undefined);
+        this.#sink.withdrawn(id, "the turn was interrupted");
+      };
+      signal.addEventListener("abort", withdraw, { once: true });
+      const settle = (answer: Answer | undefined) => {
+        this.#open = undefined;
+        signal.removeEventListener("abort", withdraw);
+        resolve(answer);
+      };
+      this.#open = { id, settle };
+      this.#sink.ask({ native_id: id, ...request });
     });
   }
 

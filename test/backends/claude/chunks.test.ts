@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FrameReader } from "../../../src/backends/claude/frames.ts";
+import { FrameReader } from "../../../src/backends/frames.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { readTraces } from "./traces.ts";
 

@@ -7,8 +7,8 @@ const prompts = { quick: "#say hello", slow: "#slow 1000 50", many: "#flood 3000
 const home = fakeHome();
 testBackend("claude", {
   backend: createClaudeBackend({ bin: FAKE_CLAUDE, env: home.env }),
-  options: { cwd: home.cwd, include_partial_messages: true },
-  prompts,
+  options: { cwd: home.cwd, include_partial_messages: true, approvals: true },
+  prompts: { ...prompts, ask: "#ask mkdir x" },
 });
 
 const plain = fakeHome({ FAKE_CLAUDE_PLAIN: "1" });

@@ -34,6 +34,7 @@ const ALL = {
   include_partial_messages: true,
   user_echo: true,
   include_raw_events: true,
+  approvals: true,
   native_events: false,
 };
 const check = (block: Record<string, unknown>) => checkClaudeOptions(block);
@@ -64,6 +65,7 @@ describe("the command line", () => {
         ["--exclude-dynamic-system-prompt-sections", "--max-budget-usd", "1.5"],
         ["--json-schema", '{"type":"object"}', "--fallback-model", "sonnet", "--name=-my name"],
         ["--no-session-persistence", "--include-partial-messages", "--replay-user-messages"],
+        ["--permission-prompt-tool", "stdio"],
       ].flat(),
     );
   });

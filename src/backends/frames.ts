@@ -1,7 +1,7 @@
-// claude's stdout → frames. A line that cannot be read is reported, without its content, and skipped: the
+// An agent's stdout → JSON frames. A line that cannot be read is reported, without its content, and skipped: the
 // session lives on.
-import { isObject, type JsonObject } from "../../base/json.ts";
-import { LineSplitter } from "../../base/ndjson.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
+import { LineSplitter } from "../base/ndjson.ts";
 
 /** JSON.stringify gives up at a few thousand levels, and every event is written as JSON later. */
 const MAX_LEVELS = 500;
@@ -9,7 +9,8 @@ const MAX_LEVELS = 500;
 const CHECK_CHARS = 2 * MAX_LEVELS;
 
 export interface FrameHandlers {
-  frame(frame: JsonObject): void;
+  /** `size` is the length of its line. */
+  frame(frame: JsonObject, size: number): void;
   skipped(size: number, reason: string): void;
 }
 
@@ -49,7 +50,7 @@ export class FrameReader {
     if (!isObject(value)) this.#handlers.skipped(text.length, "it is not an object");
     else if (text.length > CHECK_CHARS && isTooDeep(value)) {
       this.#handlers.skipped(text.length, "it is nested too deep");
-    } else this.#handlers.frame(value);
+    } else this.#handlers.frame(value, text.length);
   }
 }
 

@@ -1,0 +1,42 @@
+// Where claude writes what it shall always remember.
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { configDir, type Environment } from "./paths.ts";
+import type { SettingsFiles } from "./suggestions.ts";
+
+const GIT_LIMIT_MS = 2000;
+
+/** Asked again at each request: the agent may have made a repository meanwhile. */
+export async function locateSettings(env: Environment, cwd: string): Promise<() => SettingsFiles> {
+  const files = {
+    userSettings: join(configDir(env), "settings.json"),
+    projectSettings: join(cwd, ".claude", "settings.json"),
+    localSettings: join(cwd, ".claude", "settings.local.json"),
+  };
+  const gitIgnore = await globalIgnore(env);
+  return () => (isInRepository(cwd) ? { ...files, gitIgnore } : files);
+}
+
+/** As claude looks for it (2.1.197). */
+async function globalIgnore(env: Environment): Promise<string> {
+  const home = env["HOME"] || homedir();
+  const configured = await new Promise<string>((answer) => {
+    const args = ["config", "--global", "--get", "core.excludesfile"];
+    execFile("git", args, { env, timeout: GIT_LIMIT_MS }, (error, stdout) =>
+      answer(error === null ? stdout.trim() : ""),
+    );
+  });
+  if (configured.startsWith("~/")) return join(home, configured.slice(2));
+  if (isAbsolute(configured)) return configured;
+  const xdg = env["XDG_CONFIG_HOME"] ?? "";
+  return isAbsolute(xdg) ? join(xdg, "git", "ignore") : join(home, ".config", "git", "ignore");
+}
+
+function isInRepository(cwd: string): boolean {
+  for (let dir = cwd; ; dir = dirname(dir)) {
+    if (existsSync(join(dir, ".git"))) return true;
+    if (dir === dirname(dir)) return false;
+  }
+}

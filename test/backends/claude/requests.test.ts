@@ -1,0 +1,254 @@
+// What claude asks, as recorded, becomes what a person sees; and each answer becomes what claude expects.
+import { describe, expect, test } from "vitest";
+import { Pending } from "../../../src/backends/claude/pending.ts";
+import { type Asked, type Place, toAsked, toResponse } from "../../../src/backends/claude/requests.ts";
+import type { Ask } from "../../../src/backends/types.ts";
+import { RequestPayload } from "../../../src/protocol/requests.ts";
+import { readTraces } from "./traces.ts";
+
+const CWD = "/home/user/project";
+const PLACE: Place = {
+  cwd: CWD,
+  configDir: "/home/user/.claude",
+  settings: {
+    userSettings: "/home/user/.claude/settings.json",
+    projectSettings: `${CWD}/.claude/settings.json`,
+    localSettings: `${CWD}/.claude/settings.local.json`,
+  },
+};
+
+/** Everything that was asked in a recorded conversation. */
+function asksOf(name: string): Ask[] {
+  const asks: Ask[] = [];
+  const pending = new Pending({
+    place: () => PLACE,
+    ask: (ask) => asks.push(ask),
+    withdrawn: () => undefined,
+    write: () => Promise.resolve(),
+  });
+  for (const { dir, msg } of readTraces().find((trace) => trace.name === name)?.steps ?? []) {
+    if (dir === "in" && msg["type"] === "control_request") pending.take(msg);
+    else if (dir === "in") pending.see(msg);
+  }
+  for (const ask of asks) expect(RequestPayload.safeParse(ask.payload).error).toBeUndefined();
+  return asks;
+}
+
+function asked(tool_name: string, input: object, more: object = {}): Asked {
+  const body = { subtype: "can_use_tool", tool_name, input, tool_use_id: "t1", ...more };
+  const found = toAsked({ request_id: "r1", subtype: "can_use_tool", body }, PLACE);
+  if (found === undefined) throw new Error("nothing was asked");
+  return found;
+}
+
+const RULES = (destination: string, ruleContent = "mkdir x") => ({
+  type: "addRules",
+  rules: [{ toolName: "Bash", ruleContent }],
+  behavior: "allow",
+  destination,
+});
+const MODE = { type: "setMode", mode: "acceptEdits", destination: "session" };
+const bash = (...permission_suggestions: object[]) =>
+  asked("Bash", { command: "mkdir x" }, { permission_suggestions });
+const decisionsOf = ({ ask }: Asked) => ask.payload.choices.map((choice) => choice.decision);
+
+describe("recorded requests", () => {
+  test("a command is shown whole, with what each choice remembers and writes", () => {
+    const asks = asksOf("13-can-use-tool");
+    expect(asks).toHaveLength(5);
+    const command = `mkdir -p ${CWD}/d1`;
+    expect(asks[0]).toMatchObject({
+      native_id: "2c3e2a2f-138f-4074-a557-44883ac1d800",
+      request_type: "command",
+      item_id: "toolu_016bb01b9057423e88f69c52",
+      payload: {
+        title: `Bash: ${command}`,
+        reason: "mock command",
+        command,
+        cwd: CWD,
+        tool_name: "Bash",
+        input: { command, description: "mock command" },
+        details: { blocked_path: `${CWD}/d1` },
+      },
+    });
+    expect(asks[0]).not.toHaveProperty("path");
+    const session = [`work in the directory ${CWD}`, "switch to the permission mode acceptEdits"];
+    expect(asks[0]?.payload.choices).toEqual([
+      { decision: "accept", takes: ["updated_input"] },
+      { decision: "acceptForSession", remembers: [`allow Bash(${command})`, ...session] },
+      {
+        decision: "acceptAlways",
+        remembers: session,
+        writes: [
+          { path: `${CWD}/.claude/settings.local.json`, content: `permissions.allow += Bash(${command})` },
+        ],
+      },
+      { decision: "decline", takes: ["message"] },
+      { decision: "cancel", takes: ["message"] },
+    ]);
+  });
+
+  test("a question is asked with its options; the id of its answer is its text", () => {
+    expect(asksOf("14-ask-user-question")).toMatchObject([
+      {
+        request_type: "user_input",
+        payload: {
+          title: "Question: Which color?",
+          questions: [
+            {
+              id: "Which color?",
+              question: "Which color?",
+              header: "Color",
+              options: [
+                { label: "Red", description: "warm" },
+                { label: "Blue", description: "cold" },
+              ],
+              allows_other: true,
+            },
+          ],
+          choices: [{ decision: "accept" }, { decision: "decline" }, { decision: "cancel" }],
+        },
+      },
+    ]);
+  });
+
+  test("the end of plan mode shows the plan, and that it will be written down", () => {
+    const plan = "1. Do it\n2. Check it";
+    const [ask] = asksOf("15-plan-mode-exit");
+    expect(ask).toMatchObject({
+      request_type: "plan",
+      payload: { plan, title: "Plan: 1. Do it 2. Check it" },
+    });
+    expect(ask?.payload.choices).toEqual([
+      {
+        decision: "accept",
+        takes: ["updated_input"],
+        writes: [{ path: "/home/user/.claude/plans/<name>.md", content: plan }],
+      },
+      { decision: "decline", takes: ["message"] },
+      { decision: "cancel", takes: ["message"] },
+    ]);
+  });
+
+  test("a sub-agent of a sub-agent is named with all above it", () => {
+    const [ask] = asksOf("54-approval-of-nested-agent");
+    expect(ask?.path).toEqual(["general-purpose: outer one", "general-purpose: inner one"]);
+  });
+
+  test("changes of files come with their paths and diffs, other tools with their input", () => {
+    const [write, edit, fetch] = asksOf("56-approval-of-file-changes");
+    expect(write?.request_type).toBe("file_change");
+    expect(write?.payload.changes).toEqual([
+      { path: `${CWD}/new.txt`, kind: "update", diff: "@@ the whole file @@\n+a\n+b" },
+    ]);
+    expect(edit?.payload.changes).toEqual([
+      { path: `${CWD}/old.txt`, kind: "update", diff: "@@\n one\n-two\n+2" },
+    ]);
+    expect(edit?.payload.choices.map((choice) => choice.decision)).not.toContain("acceptAlways");
+    expect(fetch).toMatchObject({
+      request_type: "tool",
+      payload: {
+        title: "WebFetch: http://example.com/x",
+        input: { url: "http://example.com/x", prompt: "hi" },
+      },
+    });
+  });
+});
+
+describe("choices", () => {
+  test("without suggestions there is nothing to remember", () => {
+    expect(decisionsOf(bash())).toEqual(["accept", "decline", "cancel"]);
+  });
+
+  test("what only the process would remember is no `always`", () => {
+    expect(decisionsOf(bash(MODE, RULES("session")))).not.toContain("acceptAlways");
+    expect(
+      decisionsOf(bash({ ...MODE, mode: "bypassPermissions", destination: "userSettings" })),
+    ).not.toContain("acceptAlways");
+  });
+
+  test("a suggestion that is not understood is not shown, and so never sent", () => {
+    const odd = asked(
+      "Bash",
+      { command: "x" },
+      { permission_suggestions: [{ type: "grantAll" }, 7, RULES("moon")] },
+    );
+    expect(decisionsOf(odd)).toEqual(["accept", "decline", "cancel"]);
+    expect(toResponse(odd, { decision: "acceptAlways" })).not.toHaveProperty("updatedPermissions");
+  });
+});
+
+describe("answers", () => {
+  const input = { command: "mkdir x" };
+
+  test.each([
+    [{ decision: "accept" }, { behavior: "allow", updatedInput: input }],
+    [
+      { decision: "accept", updated_input: { command: "ls" } },
+      { behavior: "allow", updatedInput: { command: "ls" } },
+    ],
+    [
+      { decision: "acceptForSession" },
+      { behavior: "allow", updatedInput: input, updatedPermissions: [RULES("session"), MODE] },
+    ],
+    [
+      { decision: "acceptAlways" },
+      {
+        behavior: "allow",
+        updatedInput: input,
+        updatedPermissions: [RULES("localSettings"), RULES("session"), MODE],
+      },
+    ],
+    [
+      { decision: "decline", message: "not now" },
+      { behavior: "deny", message: "not now" },
+    ],
+    [{ decision: "decline" }, { behavior: "deny", message: "The user declined this." }],
+    [
+      { decision: "cancel", message: "stop" },
+      { behavior: "deny", message: "stop", interrupt: true },
+    ],
+  ] as const)("%j becomes %j", (answer, response) => {
+    expect(toResponse(bash(RULES("localSettings"), MODE), answer)).toEqual(response);
+  });
+
+  test("an input that was edited to nothing is refused: claude would run the original", () => {
+    expect(toResponse(bash(), { decision: "accept", updated_input: {} })).toMatchObject({ behavior: "deny" });
+  });
+
+  test("answers go under the text of their question, several labels with commas", () => {
+    const questions = [{ question: "Which?", header: "W", options: [{ label: "A" }], multiSelect: true }];
+    const question = asked("AskUserQuestion", { questions });
+    expect(toResponse(question, { answers: { "Which?": ["A", "B"] } })).toEqual({
+      behavior: "allow",
+      updatedInput: { questions, answers: { "Which?": "A, B" } },
+    });
+    expect(toResponse(question, { decision: "decline" })).toMatchObject({ behavior: "deny" });
+  });
+
+  test("answers allow no tool, and a bare accept answers no question", () => {
+    expect(toResponse(bash(), { answers: { a: "yes" } })).toMatchObject({ behavior: "deny" });
+    const question = asked("AskUserQuestion", { questions: [{ question: "Which?" }] });
+    expect(toResponse(question, { decision: "accept" })).toMatchObject({ behavior: "deny" });
+  });
+});
+
+describe("what a person reads", () => {
+  test("a long command is cut in the title only, and a title is one line", () => {
+    const command = `echo a\n${"b".repeat(1000)}`;
+    const { payload } = asked("Bash", { command }).ask;
+    expect(payload.command).toBe(command);
+    expect(payload.title).toMatch(/^Bash: echo a b+…$/);
+    expect(payload.title.length).toBeLessThanOrEqual(201);
+  });
+
+  test("two questions with the same text cannot be told apart: they are shown as a tool", () => {
+    const questions = [{ question: "Which?" }, { question: "Which?" }];
+    expect(asked("AskUserQuestion", { questions }).ask.request_type).toBe("tool");
+  });
+
+  test("claude's reason goes before the tool's own description", () => {
+    const more = { decision_reason: "outside of the project", description: "makes a directory" };
+    expect(asked("Bash", { command: "x" }, more).ask.payload.reason).toBe("outside of the project");
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { createDemoBackend } from "../../../src/backends/demo/index.ts";
+import type { Answer } from "../../../src/protocol/requests.ts";
+import { startBackend, testBackend, user } from "../conformance.ts";
+
+const setup = { backend: createDemoBackend(), options: { pace_ms: 0 } };
+
+for (const ask of ["please approve", "ask me a question"]) {
+  testBackend(`demo (${ask})`, {
+    ...setup,
+    prompts: { quick: "hello", slow: "slow", many: "word ".repeat(500), ask },
+  });
+}
+
+async function answered(prompt: string, ...answers: Answer[]) {
+  const { run, sink } = await startBackend(setup);
+  for (const [turn, answer] of answers.entries()) {
+    await run.send(user(prompt));
+    const ask = await sink.untilAsk(turn + 1);
+    await run.answer?.(ask.native_id, answer);
+    await sink.untilResults(turn + 1);
+  }
+  return { run, sink };
+}
+
+describe("the demo agent asks", () => {
+  test("for leave to run a command, and shows what it wants to do", async () => {
+    const { sink } = await answered("approve", { decision: "accept" });
+    expect(sink.asks).toMatchObject([{ request_type: "command", payload: { command: "rm -rf build" } }]);
+    const use = sink.events.find((event) => event.type === "agent.tool_use");
+    expect(sink.asks[0]?.item_id).toBe(use?.tool_use_id);
+    expect(sink.texts).toEqual(["You approved it, so I pretended to run `rm -rf build`."]);
+  });
+
+  test("no second time after an approval for the session", async () => {
+    const { run, sink } = await answered("approve", { decision: "acceptForSession" });
+    await run.send(user("approve"));
+    await sink.untilResults(2);
+    expect(sink.asks).toHaveLength(1);
+    expect(sink.texts.at(-1)).toContain("for the session: I pretended to run it");
+  });
+
+  test("again after an approval for once", async () => {
+    const { sink } = await answered("approve", { decision: "accept" }, { decision: "accept" });
+    expect(new Set(sink.asks.map((ask) => ask.native_id)).size).toBe(2);
+  });
+
+  test("and repeats the words of a refusal", async () => {
+    const { sink } = await answered("approve", { decision: "decline", message: "not today" });
+    expect(sink.texts).toEqual(['You declined: "not today". I did nothing.']);
+    const result = sink.events.find((event) => event.type === "agent.tool_result");
+    expect(result).toMatchObject({ is_error: true });
+  });
+
+  test.each(["approve", "ask me"])("%s: cancel stops the turn", async (prompt) => {
+    const { sink } = await answered(prompt, { decision: "cancel" });
+    expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
+    expect(sink.withdrawals).toEqual([]);
+  });
+
+  test("a question, and takes a label or a text of one's own", async () => {
+    const { sink } = await answered(
+      "ask me",
+      { answers: { color: "Blue" } },
+      { answers: { color: ["mauve"] } },
+    );
+    expect(sink.asks[0]?.payload.questions).toMatchObject([{ id: "color", allows_other: true }]);
+    expect(sink.texts).toEqual(["You said Blue.", "You said mauve."]);
+  });
+
+  test("and a prompt that asks for a tool still gets the tool", async () => {
+    const { run, sink } = await startBackend(setup);
+    await run.send(user("ask for a tool"));
+    await sink.untilResults(1);
+    expect(sink.asks).toEqual([]);
+  });
+});
