@@ -18,6 +18,11 @@ const count = z.coerce.number().int().min(1);
 const countOrOff = z.coerce.number().int().min(0);
 /** At most what a timer takes (24 days). */
 const seconds = z.coerce.number().min(0).max(2_000_000);
+/** A list in the file, commas elsewhere. */
+const names = z.preprocess(
+  (value) => (typeof value === "string" ? value.split(",").map((name) => name.trim()) : value),
+  z.array(z.string().min(1)),
+);
 
 export const CONFIG_KEYS = {
   socket_path: {
@@ -33,6 +38,37 @@ export const CONFIG_KEYS = {
     check: path.default("claude"),
     defaultText: "claude on PATH",
     meaning: "The Claude Code program.",
+  },
+  codex_bin: {
+    flag: "codex",
+    env: "BLEMEESD_CODEX",
+    check: path.default("codex"),
+    defaultText: "codex on PATH",
+    meaning: "The Codex program.",
+  },
+  codex_transport: {
+    env: "BLEMEESD_CODEX_TRANSPORT",
+    check: z.enum(["auto", "app-server", "mcp-server"]).default("auto"),
+    meaning:
+      "How Codex is spoken to: `mcp-server` is for Codex 0.153 and older; `auto` asks the program itself.",
+  },
+  codex_process: {
+    env: "BLEMEESD_CODEX_PROCESS",
+    check: z.enum(["shared", "per-session"]).default("shared"),
+    meaning: "Whether Codex sessions share one process.",
+  },
+  codex_retry_s: {
+    env: "BLEMEESD_CODEX_RETRY_S",
+    check: seconds.default(300),
+    meaning:
+      "A Codex turn that only retries its connection for this long is ended; 0 lets it retry for ever.",
+  },
+  codex_allow_config: {
+    env: "BLEMEESD_CODEX_ALLOW_CONFIG",
+    check: names.default([]),
+    defaultText: "none",
+    meaning:
+      "Keys of `options.codex.config` that are passed on although they are code (`mcp_servers.docs`, `notify`): a list, or names separated by commas.",
   },
   log_level: {
     flag: "log-level",
@@ -82,6 +118,11 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_IDLE_TIMEOUT",
     check: seconds.default(900),
     meaning: "A session without owner is forgotten after this time; its history stays.",
+  },
+  request_timeout_s: {
+    env: "BLEMEESD_REQUEST_TIMEOUT",
+    check: seconds.default(0),
+    meaning: "What an agent asks is declined when nobody answers for this long; 0 waits for ever.",
   },
   shutdown_grace_s: {
     env: "BLEMEESD_SHUTDOWN_GRACE",

@@ -1,0 +1,64 @@
+// What a session still has to hear. A paused one lets it pile up here, so that the others in the same process are not
+// held up; only past the limit the whole process has to wait.
+
+export interface InboxParts<T> {
+  deliver(item: T): void;
+  /** True: it holds too much, read no more. False: go on. */
+  full(isFull: boolean): void;
+  maxBytes: number;
+}
+
+export class Inbox<T> {
+  readonly #parts: InboxParts<T>;
+  #waiting: Array<{ item: T; bytes: number }> = [];
+  #bytes = 0;
+  #isPaused = false;
+  #isFull = false;
+  #isDelivering = false;
+
+  constructor(parts: InboxParts<T>) {
+    this.#parts = parts;
+  }
+
+  push(item: T, bytes: number): void {
+    this.#waiting.push({ item, bytes });
+    this.#bytes += bytes;
+    this.#deliver();
+    if (this.#bytes > this.#parts.maxBytes) this.#setFull(true);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#deliver();
+  }
+
+  /** Order is kept also when a delivery pushes, pauses or resumes. */
+  #deliver(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    let count = 0;
+    try {
+      while (!this.#isPaused) {
+        const next = this.#waiting[count];
+        if (next === undefined) break;
+        count += 1;
+        this.#bytes -= next.bytes;
+        this.#parts.deliver(next.item);
+      }
+    } finally {
+      this.#waiting.splice(0, count);
+      this.#isDelivering = false;
+    }
+    if (this.#bytes <= this.#parts.maxBytes / 2) this.#setFull(false);
+  }
+
+  #setFull(isFull: boolean): void {
+    if (isFull === this.#isFull) return;
+    this.#isFull = isFull;
+    this.#parts.full(isFull);
+  }
+}

@@ -1,0 +1,57 @@
+// Stopping the turns of a session, and ending what their commands left running: a command survives turn/interrupt as a
+// "background terminal" (0.166.0).
+import { killLeftovers } from "./leftovers.ts";
+import type { AppServer } from "./process.ts";
+
+export interface RunningTurn {
+  threadId: string;
+  turnId: string;
+}
+
+export const ACK_LIMIT_MS = 500;
+/** A turn that has just begun cannot be interrupted yet. */
+const AGAIN_MS = 25;
+
+/**
+ * Asks Codex to stop what `running` names, now or a moment later. Resolves with the turns that it agreed to stop,
+ * when it has agreed to all or the time is over; their end comes as turn/completed.
+ */
+export async function askToStop(server: AppServer, running: () => RunningTurn[]): Promise<Set<string>> {
+  const agreed = new Set<string>();
+  const deadline = performance.now() + ACK_LIMIT_MS;
+  for (;;) {
+    const left = running().filter(({ turnId }) => !agreed.has(turnId));
+    const restMs = deadline - performance.now();
+    if ((left.length === 0 && agreed.size > 0) || restMs <= 0 || !server.isAlive) return agreed;
+    await Promise.all(
+      left.map(async ({ threadId, turnId }) => {
+        const asked = server.request("turn/interrupt", { threadId, turnId }, restMs);
+        // It may have just ended, or not quite begun: the next round tells.
+        if (await isAnswered(asked)) agreed.add(turnId);
+      }),
+    );
+    if (left.some(({ turnId }) => !agreed.has(turnId)) || left.length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  }
+}
+
+/** `sinceS`: only what was started since that moment of `os.uptime()`. */
+export async function tidyUp(
+  server: AppServer,
+  threadIds: readonly string[],
+  marker: string,
+  sinceS?: number,
+): Promise<void> {
+  const clean = (threadId: string) =>
+    isAnswered(server.request("thread/backgroundTerminals/clean", { threadId }, ACK_LIMIT_MS));
+  await Promise.all(threadIds.map(clean));
+  await killLeftovers(marker, sinceS);
+}
+
+export function isAnswered(request: Promise<unknown>): Promise<boolean> {
+  return request.then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,83 @@
+// The items that are text: what the model says, thinks and plans, and the user's message as Codex took it.
+import type { JsonObject } from "../../../base/json.ts";
+import type { ContentBlock } from "../../../protocol/content.ts";
+import type { AgentEvent } from "../../../protocol/events.ts";
+import { countOf, objectsOf, optional, stringOf, stringsOf, textOf } from "../values.ts";
+import type { CodexState, OpenItem } from "./state.ts";
+
+type Complete = (state: CodexState, item: JsonObject, open: OpenItem | undefined) => AgentEvent[];
+
+const TEXT_ITEMS: ReadonlyMap<unknown, Complete> = new Map<unknown, Complete>([
+  ["agentMessage", (_state, item) => [toMessage(item, textOf(item["phase"]))]],
+  // The answer of plan mode.
+  ["plan", (_state, item) => [toMessage(item, "plan")]],
+  ["reasoning", (_state, item, open) => toThinking(item, open)],
+  ["userMessage", (state, item) => echo(state, item)],
+]);
+
+export function textItemOf(item: JsonObject): Complete | undefined {
+  return TEXT_ITEMS.get(item["type"]);
+}
+
+export function textDelta(params: JsonObject): AgentEvent[] {
+  return toDelta("text", params, undefined);
+}
+
+export function thinkingDelta(params: JsonObject): AgentEvent[] {
+  return toDelta("thinking", params, params["summaryIndex"] ?? params["contentIndex"]);
+}
+
+function toDelta(kind: "text" | "thinking", params: JsonObject, index: unknown): AgentEvent[] {
+  const text = textOf(params["delta"]);
+  if (text === undefined) return [];
+  return [
+    {
+      type: "agent.delta",
+      backend: "codex",
+      kind,
+      text,
+      ...optional("index", countOf(index)),
+      ...optional("item_id", stringOf(params["itemId"])),
+    },
+  ];
+}
+
+function toMessage(item: JsonObject, phase: string | undefined): AgentEvent {
+  const questions = objectsOf(item["questions"]);
+  return {
+    type: "agent.message",
+    backend: "codex",
+    role: "assistant",
+    content: [
+      { type: "text", text: stringOf(item["text"]) ?? "" },
+      ...(questions.length > 0 ? [{ type: "questions", questions }] : []),
+    ],
+    ...optional("phase", phase),
+    ...optional("message_id", stringOf(item["id"])),
+  };
+}
+
+/** Reasoning comes as deltas; one that came without any is told whole. */
+function toThinking(item: JsonObject, open: OpenItem | undefined): AgentEvent[] {
+  if (open?.hasDelta === true) return [];
+  const [summary, content] = [stringsOf(item["summary"]), stringsOf(item["content"])];
+  const delta = (summary.length > 0 ? summary : content).join("\n\n");
+  return toDelta("thinking", { delta, itemId: item["id"] }, undefined);
+}
+
+function echo(state: CodexState, item: JsonObject): AgentEvent[] {
+  if (state.options.user_echo !== true) return [];
+  const content = objectsOf(item["content"]).flatMap(toBlock);
+  return [{ type: "agent.user_echo", backend: "codex", message: { role: "user", content } }];
+}
+
+function toBlock(input: JsonObject): ContentBlock[] {
+  const type = stringOf(input["type"]);
+  if (type === undefined) return [];
+  if (type === "text") return [{ type, text: stringOf(input["text"]) ?? "" }];
+  const url = stringOf(input["url"]);
+  if (type !== "image" || url === undefined) return [{ ...input, type }];
+  const [, media_type, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
+  const source = data === undefined ? { type: "url", url } : { type: "base64", media_type, data };
+  return [{ type, source }];
+}

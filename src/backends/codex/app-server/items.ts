@@ -1,0 +1,137 @@
+// The life of an item: started, its deltas, completed; or closed by us when its end will not come.
+import type { JsonObject } from "../../../base/json.ts";
+import type { AgentEvent, NoticeEvent } from "../../../protocol/events.ts";
+import { objectOf, optional, stringOf, textOf } from "../values.ts";
+import { textDelta, textItemOf, thinkingDelta } from "./item-texts.ts";
+import { hasFailed, toolItemOf } from "./item-tools.ts";
+import type { CodexState, OpenItem, ThreadState } from "./state.ts";
+import { learnFromActivity, learnFromCall } from "./subagents.ts";
+
+/** Items that only tell something, once, when they are complete. */
+const TOLD_ITEMS: ReadonlySet<unknown> = new Set([
+  "contextCompaction",
+  "enteredReviewMode",
+  "exitedReviewMode",
+  "hookPrompt",
+  "subAgentActivity",
+]);
+
+export function startItem(state: CodexState, thread: ThreadState, params: JsonObject): AgentEvent[] {
+  const item = objectOf(params["item"]);
+  const id = stringOf(item["id"]);
+  if (id === undefined) return [];
+  learnFrom(state, thread, item);
+  const isKnown = thread.open.has(id) || thread.abandoned.has(id);
+  const isTool = toolItemOf(item) !== undefined;
+  if (!isKnown) thread.open.set(id, { item, isTool, hasDelta: false });
+  if (isTool) return isKnown ? [] : toToolUse(item, id);
+  const isSilent = textItemOf(item) !== undefined || TOLD_ITEMS.has(item["type"]);
+  return isSilent ? [] : [itemNotice(item, "started")];
+}
+
+export function completeItem(state: CodexState, thread: ThreadState, params: JsonObject): AgentEvent[] {
+  const item = objectOf(params["item"]);
+  const id = stringOf(item["id"]);
+  if (id === undefined) return [];
+  learnFrom(state, thread, item);
+  const open = thread.open.get(id);
+  thread.open.delete(id);
+  if (thread.abandoned.delete(id)) return [lateResult(item, id)];
+  const complete = textItemOf(item);
+  if (complete !== undefined) return complete(state, item, open);
+  const result = toToolResult(item, id);
+  if (result === undefined) return [itemNotice(item, TOLD_ITEMS.has(item["type"]) ? undefined : "completed")];
+  // Some items come only complete.
+  return open?.isTool === true ? [result] : [...toToolUse(item, id), result];
+}
+
+/** `item/<type>/delta` of a text. */
+export function continueText(
+  thread: ThreadState,
+  kind: "text" | "thinking",
+  params: JsonObject,
+): AgentEvent[] {
+  const events = kind === "text" ? textDelta(params) : thinkingDelta(params);
+  const open = openItem(thread, params);
+  if (open !== undefined && events.length > 0) open.hasDelta = true;
+  return events;
+}
+
+/** What a running command or patch prints. The whole of it is in the tool's result. */
+export function continueOutput(params: JsonObject): AgentEvent[] {
+  const text = textOf(params["delta"]);
+  if (text === undefined) return [];
+  const data = { ...optional("item_id", stringOf(params["itemId"])), text };
+  return [{ type: "agent.notice", backend: "codex", level: "info", category: "codex_output_delta", data }];
+}
+
+/** `item/fileChange/patchUpdated`: what an approval shows is the patch as it stands now. */
+export function updatePatch(thread: ThreadState, params: JsonObject): AgentEvent[] {
+  const open = openItem(thread, params);
+  if (open !== undefined) open.item = { ...open.item, changes: params["changes"] };
+  const data = { ...optional("item_id", stringOf(params["itemId"])), changes: params["changes"] ?? [] };
+  return [{ type: "agent.notice", backend: "codex", level: "info", category: "codex_patch_updated", data }];
+}
+
+/** Every call without a result gets one, so that clients never wait for it. */
+export function closeItems(thread: ThreadState): AgentEvent[] {
+  const calls = [...thread.open].filter(([, { isTool }]) => isTool).map(([id]) => id);
+  thread.open.clear();
+  for (const id of calls) thread.abandoned.add(id);
+  return calls.map((tool_use_id) => ({
+    type: "agent.tool_result",
+    backend: "codex",
+    tool_use_id,
+    output: "interrupted",
+    is_error: true,
+  }));
+}
+
+function learnFrom(state: CodexState, thread: ThreadState, item: JsonObject): void {
+  if (item["type"] === "collabAgentToolCall") learnFromCall(state, thread.id, item);
+  if (item["type"] === "subAgentActivity") learnFromActivity(state, thread.id, item);
+}
+
+function openItem(thread: ThreadState, params: JsonObject): OpenItem | undefined {
+  const id = stringOf(params["itemId"]);
+  return id === undefined ? undefined : thread.open.get(id);
+}
+
+function toToolUse(item: JsonObject, id: string): AgentEvent[] {
+  const tool = toolItemOf(item);
+  if (tool === undefined) return [];
+  const { name, input } = { name: tool.name(item), input: tool.input(item) };
+  return [{ type: "agent.tool_use", backend: "codex", tool_use_id: id, name, input }];
+}
+
+function toToolResult(item: JsonObject, id: string): AgentEvent | undefined {
+  const tool = toolItemOf(item);
+  if (tool === undefined) return undefined;
+  return {
+    type: "agent.tool_result",
+    backend: "codex",
+    tool_use_id: id,
+    ...optional("output", tool.output(item)),
+    is_error: hasFailed(tool, item),
+  };
+}
+
+/** The call was closed as interrupted; this is what became of it after all. */
+function lateResult(item: JsonObject, id: string): AgentEvent {
+  const { output, is_error } = { output: undefined, is_error: undefined, ...toToolResult(item, id) };
+  const data = { tool_use_id: id, ...optional("output", output), ...optional("is_error", is_error) };
+  return { type: "agent.notice", backend: "codex", level: "info", category: "codex_late_result", data };
+}
+
+function itemNotice(item: JsonObject, state: "started" | "completed" | undefined): NoticeEvent {
+  const { type, startedAtMs: _started, completedAtMs: _completed, ...data } = item;
+  const text = textOf(item["review"]) ?? textOf(item["text"]);
+  return {
+    type: "agent.notice",
+    backend: "codex",
+    level: "info",
+    category: `codex_item_${stringOf(type) ?? "unknown"}`,
+    ...optional("text", text),
+    data: { ...data, ...optional("state", state) },
+  };
+}

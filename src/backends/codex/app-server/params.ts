@@ -1,0 +1,51 @@
+// `options.codex.*` → the parameters of thread/start and thread/resume, and those that every turn carries.
+import type { JsonObject } from "../../../base/json.ts";
+import { mergeConfig, nestedConfig } from "../config-keys.ts";
+import type { CodexOptions } from "../options.ts";
+
+export interface ThreadSettings {
+  options: CodexOptions;
+  /** What the profile says; `options.config` is laid over it. */
+  profile: JsonObject;
+  /** For the commands of this session. */
+  env: Record<string, string>;
+}
+
+/** Option → parameter, where the value is passed on as it is. */
+const PARAMETERS = {
+  model: "model",
+  cwd: "cwd",
+  sandbox: "sandbox",
+  "approval-policy": "approvalPolicy",
+  "base-instructions": "baseInstructions",
+  "developer-instructions": "developerInstructions",
+} as const;
+
+export function threadParams({ options, profile, env }: ThreadSettings): JsonObject {
+  const params: JsonObject = {};
+  for (const [option, parameter] of Object.entries(PARAMETERS)) {
+    const value = options[option as keyof typeof PARAMETERS];
+    if (value !== undefined) params[parameter] = value;
+  }
+  const own: JsonObject = { shell_environment_policy: { set: env } };
+  if (options["compact-prompt"] !== undefined) own["compact_prompt"] = options["compact-prompt"];
+  const asked = mergeConfig(profile, nestedConfig(options.config ?? {}));
+  return { ...params, config: mergeConfig(asked, own) };
+}
+
+/** `model`: what the thread runs on; plan mode has to name it. */
+export function turnParams(options: CodexOptions, model: string | undefined): JsonObject {
+  const params: JsonObject = {};
+  if (options.effort !== undefined) params["effort"] = options.effort;
+  if (options.output_schema !== undefined) params["outputSchema"] = options.output_schema;
+  if (options.collaboration_mode !== undefined) {
+    // It wins over the model and the effort of the thread, so it repeats them; null: the mode's own instructions.
+    const settings = {
+      model: options.model ?? model ?? "",
+      reasoning_effort: options.effort ?? null,
+      developer_instructions: null,
+    };
+    params["collaborationMode"] = { mode: options.collaboration_mode, settings };
+  }
+  return params;
+}

@@ -1,0 +1,123 @@
+// The app-server processes that sessions share: one per command line and environment, started with its first session
+// and ended a moment after its last one, so that a session that is opened again finds it warm.
+import { randomUUID } from "node:crypto";
+import { CodedError } from "../../../base/coded-error.ts";
+import type { AppServer, ProcessOrder } from "./process.ts";
+
+/** A claim on a process. Whoever got it gives it back once. */
+export interface Lease {
+  readonly server: AppServer;
+  /** Nobody else is in the process. */
+  readonly isOwn: boolean;
+  /** Resolves when what nobody needs any more has ended, or will end after the linger time. */
+  release(how: "finish" | "now"): Promise<void>;
+}
+
+export interface PoolOptions {
+  start(order: ProcessOrder): Promise<AppServer>;
+  lingerMs: number;
+}
+
+interface Entry {
+  readonly starting: Promise<AppServer>;
+  server?: AppServer;
+  leases: number;
+  linger?: NodeJS.Timeout;
+}
+
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #ending = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Processes that answer, in no order: for questions that any of them can answer. */
+  get running(): AppServer[] {
+    return [...this.#entries.values()].flatMap(({ server }) => (server?.isAlive ? [server] : []));
+  }
+
+  /** `own`: a process that nobody else gets. */
+  async acquire(order: ProcessOrder, own: boolean): Promise<Lease> {
+    if (this.#isClosed) throw new CodedError("daemon_shutdown", "the daemon is shutting down");
+    const key = own ? randomUUID() : keyOf(order);
+    const entry = this.#take(key) ?? this.#create(key, order);
+    entry.leases += 1;
+    clearTimeout(entry.linger);
+    try {
+      const server = await entry.starting;
+      // It may have died while we waited for it.
+      if (!server.isAlive) throw new CodedError("spawn_failed", "codex ended right after its start");
+      let isOut = false;
+      const release = async (how: "finish" | "now") => {
+        if (isOut) return;
+        isOut = true;
+        await this.#release(key, entry, how, own ? 0 : this.#options.lingerMs);
+      };
+      return { server, isOwn: own, release };
+    } catch (error) {
+      await this.#release(key, entry, "now", 0);
+      throw error;
+    }
+  }
+
+  /** Ends every process; safe to call twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const [key, entry] of this.#entries) this.#end(key, entry, "now");
+    await Promise.all(this.#ending);
+  }
+
+  #take(key: string): Entry | undefined {
+    const entry = this.#entries.get(key);
+    if (entry?.server?.isAlive === false) {
+      this.#entries.delete(key);
+      return undefined;
+    }
+    return entry;
+  }
+
+  #create(key: string, order: ProcessOrder): Entry {
+    const entry: Entry = { starting: this.#options.start(order), leases: 0 };
+    entry.starting.then(
+      (server) => {
+        entry.server = server;
+      },
+      () => {
+        if (this.#entries.get(key) === entry) this.#entries.delete(key);
+      },
+    );
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  async #release(key: string, entry: Entry, how: "finish" | "now", lingerMs: number): Promise<void> {
+    entry.leases -= 1;
+    if (entry.leases > 0) return;
+    if (lingerMs <= 0 || entry.server?.isAlive !== true) {
+      await this.#end(key, entry, how);
+      return;
+    }
+    entry.linger = setTimeout(() => void this.#end(key, entry, "finish"), lingerMs);
+    // Its stdin closes with the daemon, which ends it too.
+    entry.linger.unref();
+  }
+
+  #end(key: string, entry: Entry, how: "finish" | "now"): Promise<void> {
+    clearTimeout(entry.linger);
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    const ended = entry.starting.then(
+      (server) => server.stop(how),
+      () => undefined, // it never ran; whoever asked for it was told
+    );
+    this.#ending.add(ended);
+    return ended.finally(() => this.#ending.delete(ended));
+  }
+}
+
+function keyOf({ command, args, env }: ProcessOrder): string {
+  return JSON.stringify([command, args, Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))]);
+}

@@ -1,0 +1,146 @@
+// Turns and how they end. Only turns of the root thread make an `agent.result`; a sub-agent's end is a notice.
+import { isObject, type JsonObject } from "../../../base/json.ts";
+import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
+import { countOf, known, objectOf, optional, stringOf, textOf, toSnake } from "../values.ts";
+import { introduce } from "./intro.ts";
+import { closeItems } from "./items.ts";
+import { type CodexState, type Report, type ThreadState, toReports } from "./state.ts";
+
+const AUTH_ADVICE = "Run `codex login` to re-authenticate.";
+const AUTH_STATUSES: ReadonlySet<unknown> = new Set([401, 403]);
+const AUTH_WORDS = /\bunauthorized\b|not logged in|not authenticated|\bcodex login\b|missing api key/i;
+
+type Failure = NonNullable<ResultEvent["error"]> & { code: string };
+
+export function startTurn(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
+  const turnId = stringOf(objectOf(params["turn"])["id"]);
+  if (turnId === undefined) return [];
+  thread.turnId = turnId;
+  thread.error = undefined;
+  thread.spent = undefined;
+  thread.diff = undefined;
+  if (thread.id !== state.threadId) return [];
+  // The context window is known only after the first model call.
+  return [...introduce(state, {}), { kind: "turn_started", turnId }];
+}
+
+export function endTurn(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
+  const turn = objectOf(params["turn"]);
+  const subtype = subtypeOf(turn, thread);
+  const isInterrupted = turn["status"] === "interrupted";
+  // Codex sends no end for what an interrupt has cut off. Otherwise a command may go on behind the turn.
+  const closed = isInterrupted ? closeItems(thread) : [];
+  const turnId = stringOf(turn["id"]) ?? thread.turnId ?? "";
+  const failure = subtype === "success" ? undefined : failureOf(turn, thread, isInterrupted);
+  const spent = thread.spent;
+  thread.turnId = undefined;
+  thread.error = undefined;
+  thread.spent = undefined;
+  if (thread.id !== state.threadId) {
+    return toReports([...closed, subAgentNotice(thread, subtype, spent, failure)]);
+  }
+  state.isRetrying = false;
+  const event: AgentEvent = {
+    type: "agent.result",
+    backend: "codex",
+    subtype,
+    ...optional("duration_ms", countOf(turn["durationMs"])),
+    num_turns: 1,
+    ...optional("usage", spent),
+    ...optional("error", failure),
+  };
+  const isAuth = failure?.code === "auth_failed";
+  return [
+    ...toReports(closed),
+    ...(isAuth ? [{ kind: "auth_failed", message: AUTH_ADVICE } as const] : []),
+    { kind: "event", event },
+    { kind: "turn_ended", turnId },
+  ];
+}
+
+/** `error`: a retry is news; what ends the turn is told by its result. */
+export function translateError(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
+  const error = objectOf(params["error"]);
+  const text = textOf(error["message"]) ?? "Codex met an error and did not say which";
+  const details = textOf(error["additionalDetails"]);
+  if (params["willRetry"] === true) {
+    state.isRetrying = true;
+    const message = details === undefined ? text : `${text}: ${details}`;
+    return [...toReports([errorNotice("warn", "codex_retry", error)]), { kind: "retrying", message }];
+  }
+  if (thread.turnId === undefined) return toReports([errorNotice("error", "codex_error", error)]);
+  thread.error = error;
+  return [];
+}
+
+function errorNotice(level: "warn" | "error", category: string, error: JsonObject): AgentEvent {
+  return {
+    type: "agent.notice",
+    backend: "codex",
+    level,
+    category,
+    ...optional("text", textOf(error["message"])),
+    data: {
+      code: codeOf(error),
+      ...optional("http_status", httpStatusOf(error)),
+      ...optional("details", textOf(error["additionalDetails"])),
+    },
+  };
+}
+
+function subAgentNotice(
+  thread: ThreadState,
+  subtype: ResultEvent["subtype"],
+  usage: ResultEvent["usage"],
+  error: Failure | undefined,
+): AgentEvent {
+  return {
+    type: "agent.notice",
+    backend: "codex",
+    level: subtype === "error" ? "error" : "info",
+    category: "codex_subagent_result",
+    ...optional("text", error?.message),
+    data: { thread_id: thread.id, subtype, ...optional("usage", usage), ...optional("error", error) },
+  };
+}
+
+function subtypeOf(turn: JsonObject, thread: ThreadState): ResultEvent["subtype"] {
+  if (turn["status"] === "completed") return "success";
+  if (turn["status"] === "interrupted") return "interrupted";
+  const error = errorOf(turn, thread);
+  return error["codexErrorInfo"] === "sessionBudgetExceeded" ? "max_budget" : "error";
+}
+
+function errorOf(turn: JsonObject, thread: ThreadState): JsonObject {
+  return isObject(turn["error"]) ? turn["error"] : (thread.error ?? {});
+}
+
+function failureOf(turn: JsonObject, thread: ThreadState, isInterrupted: boolean): Failure | undefined {
+  const error = errorOf(turn, thread);
+  const message = textOf(error["message"]);
+  if (message === undefined && isInterrupted) return undefined;
+  return {
+    code: codeOf(error),
+    message: message ?? "Codex ended the turn with an error and no text",
+    ...optional("http_status", httpStatusOf(error)),
+    ...optional("details", textOf(error["additionalDetails"])),
+    ...known("misalignment", error["misalignment"]),
+  };
+}
+
+/** Stable names: ours for what every backend has, else Codex's own in snake case. */
+function codeOf(error: JsonObject): string {
+  const info = error["codexErrorInfo"];
+  const name = isObject(info) ? Object.keys(info)[0] : stringOf(info);
+  const status = httpStatusOf(error);
+  const words = `${stringOf(error["message"]) ?? ""} ${stringOf(error["additionalDetails"]) ?? ""}`;
+  if (AUTH_STATUSES.has(status) || name === "unauthorized") return "auth_failed";
+  if (status === 429) return "rate_limit_exceeded";
+  if (name !== undefined && name !== "" && name !== "other") return toSnake(name);
+  return AUTH_WORDS.test(words) ? "auth_failed" : "codex_error";
+}
+
+function httpStatusOf(error: JsonObject): number | undefined {
+  const [details] = Object.values(objectOf(error["codexErrorInfo"]));
+  return countOf(objectOf(details)["httpStatusCode"]);
+}

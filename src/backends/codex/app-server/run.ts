@@ -1,0 +1,380 @@
+// One Codex session: a thread in an app-server, which may serve others too. Messages in, reports out, exactly one result
+// a turn, and an end that is told exactly once. What messages mean is translate.ts; the process is process.ts.
+import { within } from "../../../base/child.ts";
+import { CodedError, messageOf } from "../../../base/coded-error.ts";
+import type { JsonObject } from "../../../base/json.ts";
+import { RpcError } from "../../../base/jsonrpc.ts";
+import type { Log } from "../../../base/log.ts";
+import type { UserMessage } from "../../../protocol/content.ts";
+import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
+import type { Answer } from "../../../protocol/requests.ts";
+import type { BackendSink, Ended, Run } from "../../types.ts";
+import { objectOf, stringOf } from "../values.ts";
+import { toNativeAnswer } from "./answers.ts";
+import { Inbox } from "./inbox.ts";
+import { toInput } from "./input.ts";
+import { ACK_LIMIT_MS, askToStop, isAnswered, type RunningTurn, tidyUp } from "./interrupt.ts";
+import { killLeftovers } from "./leftovers.ts";
+import type { Lease } from "./pool.ts";
+import type { AppServer, Resident } from "./process.ts";
+import { noteAnswered, pendingAsk, toAsk } from "./requests.ts";
+import type { Incoming } from "./router.ts";
+import type { CodexState, Report } from "./state.ts";
+import { learnFromThread, newThreads } from "./subagents.ts";
+import { closeOpenItems, started, translate } from "./translate.ts";
+import { Turn } from "./turn.ts";
+
+export interface RunParts {
+  lease: Lease;
+  state: CodexState;
+  sink: BackendSink;
+  log: Log;
+  /** Go with every turn. */
+  turnParams: JsonObject;
+  /** Loads the thread again after Codex has unloaded it. */
+  reload(): Promise<void>;
+  retryLimitMs: number;
+  /** In the environment of every command of this session. */
+  marker: string;
+}
+
+const RESULT_LIMIT_MS = 2000;
+const PING_LIMIT_MS = 2000;
+const FINISH_LIMIT_MS = 5000;
+/** A session that reads slowly may have so much waiting before the others in its process feel it. */
+const INBOX_BYTES = 16 * 1024 * 1024;
+const INVALID_PARAMS = -32602;
+
+export class CodexRun implements Run, Resident {
+  readonly #parts: RunParts;
+  readonly #server: AppServer;
+  readonly #inbox: Inbox<Incoming>;
+  /** Turns that we gave up while Codex still runs them, by id. */
+  readonly #dead = new Map<string, Turn>();
+  /** The same, before Codex has told their ids. */
+  readonly #unnamed = new Set<Turn>();
+  #turn: Turn | undefined;
+  #isPaused = false;
+  #interrupting: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
+  #hurry: () => void = () => undefined;
+  readonly #hurried = new Promise<void>((resolve) => {
+    this.#hurry = resolve;
+  });
+  /** We wanted the end that comes, however it comes. */
+  #isAsked = false;
+  #hasEnded = false;
+  #tellGone: () => void = () => undefined;
+  /** The end was told and nothing is left. */
+  readonly #gone = new Promise<void>((resolve) => {
+    this.#tellGone = resolve;
+  });
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    this.#server = parts.lease.server;
+    this.#inbox = new Inbox({
+      deliver: (message) => this.#handle(message),
+      full: (isFull) => (isFull ? this.#server.hold(this) : this.#server.release(this)),
+      maxBytes: INBOX_BYTES,
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#server.pid;
+  }
+
+  get isBusy(): boolean {
+    return this.#turn !== undefined || this.#runningTurns().length > 0;
+  }
+
+  async send(message: UserMessage): Promise<void> {
+    const input = toInput(message);
+    if (this.#hasEnded) throw new CodedError("backend_crashed", "codex has ended; resume the session");
+    if (this.#turn !== undefined) throw busy();
+    const turn = new Turn();
+    this.#turn = turn;
+    try {
+      await this.#leaveDeadTurn();
+      await this.#startTurn(turn, input);
+    } catch (error) {
+      if (this.#hasEnded || turn.isAbandoned) return;
+      if (error instanceof RpcError && error.code === INVALID_PARAMS) {
+        this.#endTurn(turn);
+        throw new CodedError("invalid_message", `/message: ${error.message}`, { cause: error });
+      }
+      this.#parts.log.warn("codex.turn_refused", {
+        code: error instanceof RpcError ? error.code : undefined,
+      });
+      this.#tellResult(turn, "error", { code: "codex_error", message: messageOf(error) });
+    }
+  }
+
+  interrupt(): Promise<void> {
+    this.#interrupting ??= this.#interrupt().finally(() => {
+      this.#interrupting = undefined;
+      if (this.#isPaused) this.#inbox.pause();
+    });
+    return this.#interrupting;
+  }
+
+  async answer(native_id: string, answer: Answer): Promise<boolean> {
+    const pending = pendingAsk(this.#parts.state, native_id);
+    if (pending === undefined || this.#hasEnded) return false;
+    const result = toNativeAnswer(pending, answer);
+    noteAnswered(this.#parts.state, native_id);
+    this.#server.respond(pending.id, result);
+    return true;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    // The end of an interrupted turn must get through, however slow the reader is.
+    if (this.#interrupting === undefined) this.#inbox.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#inbox.resume();
+  }
+
+  stop(how: "finish" | "now"): Promise<void> {
+    if (how === "now") this.#hurry();
+    this.#stopping ??= this.#stop(how);
+    return this.#stopping;
+  }
+
+  deliver(message: Incoming): void {
+    this.#inbox.push(message, message.size);
+  }
+
+  adopt(thread: JsonObject): void {
+    learnFromThread(this.#parts.state, thread);
+    this.#claimNewThreads();
+  }
+
+  stderr(line: string): void {
+    this.#parts.sink.stderr(line);
+  }
+
+  unreadable(size: number, reason: string): void {
+    const text = `a line of ${size} bytes from codex was skipped: ${reason}`;
+    const kind = { type: "agent.notice", backend: "codex", level: "warn" } as const;
+    this.#parts.sink.event({ ...kind, category: "unreadable_output", text });
+  }
+
+  processEnded(why: Ended): void {
+    this.#inbox.resume();
+    this.#end({ ...why, expected: why.expected || this.#isAsked });
+  }
+
+  /** What Codex said when it opened the thread; before any message of it. */
+  introduce(result: unknown): void {
+    this.#reports(started(this.#parts.state, result));
+  }
+
+  #handle(message: Incoming): void {
+    const { state } = this.#parts;
+    if (this.#hasEnded) return;
+    const { method, params } = message;
+    const turnId = stringOf(params["turnId"]) ?? stringOf(objectOf(params["turn"])["id"]) ?? "";
+    if (method === "turn/started" && params["threadId"] === state.threadId) this.#nameOldest(turnId);
+    const isLate = this.#dead.has(turnId);
+    if (message.kind === "request") this.#ask(message, isLate);
+    else {
+      // The state follows a dead turn too, but nobody hears of it.
+      const reports = translate(state, message);
+      this.#reports(isLate ? reports.filter(({ kind }) => kind === "withdrawn") : reports);
+      if (method === "turn/completed") this.#bury(turnId);
+    }
+    this.#claimNewThreads();
+  }
+
+  #claimNewThreads(): void {
+    for (const threadId of newThreads(this.#parts.state)) this.#server.router.claim(threadId, this);
+  }
+
+  #ask(request: Incoming & { kind: "request" }, isLate: boolean): void {
+    const { state, sink } = this.#parts;
+    const late = { refuse: { code: -32600, message: "the turn was interrupted" } };
+    const ask = isLate ? late : toAsk(state, request);
+    if ("refuse" in ask) this.#server.respondError(request.id, ask.refuse);
+    else if ("reply" in ask) this.#server.respond(request.id, ask.reply);
+    else sink.ask(ask);
+  }
+
+  #reports(reports: readonly Report[]): void {
+    for (const report of reports) this.#report(report);
+  }
+
+  #report(report: Report): void {
+    const { sink, log, retryLimitMs } = this.#parts;
+    const turn = this.#turn;
+    if (report.kind === "event") this.#event(report.event);
+    else if (report.kind === "turn_started") this.#turnStarted(report.turnId);
+    else if (report.kind === "turn_ended") {
+      if (turn !== undefined) this.#endTurn(turn);
+    } else if (report.kind === "auth_failed") sink.authFailed(report.message);
+    else if (report.kind === "withdrawn") sink.withdrawn(report.native_id, report.reason);
+    else if (report.kind === "retrying") {
+      turn?.retrying(report.message, retryLimitMs, () => void this.interrupt());
+    } else if (report.kind === "progress") turn?.stopClock();
+    else log.info("codex.thread_closed");
+  }
+
+  #event(event: AgentEvent): void {
+    const isResult = event.type === "agent.result";
+    this.#parts.sink.event(isResult && this.#turn !== undefined ? this.#turn.judge(event) : event);
+  }
+
+  #turnStarted(turnId: string): void {
+    if (this.#turn === undefined) {
+      this.#turn = new Turn(turnId);
+      this.#parts.sink.turnStarted();
+    } else this.#turn.id ??= turnId;
+  }
+
+  async #startTurn(turn: Turn, input: JsonObject[]): Promise<void> {
+    const { state, turnParams, reload } = this.#parts;
+    const params = { threadId: state.threadId, input, ...turnParams };
+    const ask = () => this.#server.request("turn/start", params);
+    const result = await ask().catch(async (error: unknown) => {
+      if (!(error instanceof RpcError) || !error.message.startsWith("thread not found")) throw error;
+      await reload();
+      return ask();
+    });
+    const id = stringOf(objectOf(objectOf(result)["turn"])["id"]);
+    if (id !== undefined) this.#name(turn, id);
+  }
+
+  #name(turn: Turn, id: string): void {
+    turn.id ??= id;
+    if (this.#unnamed.delete(turn)) this.#dead.set(id, new Turn(id));
+  }
+
+  /** The first turn that begins after one that never got its id is that one. */
+  #nameOldest(turnId: string): void {
+    const [oldest] = this.#unnamed;
+    if (oldest !== undefined) this.#name(oldest, turnId);
+  }
+
+  #bury(turnId: string): void {
+    this.#dead.get(turnId)?.end();
+    this.#dead.delete(turnId);
+  }
+
+  /** A message to a thread that still runs a turn would be added to that turn. */
+  async #leaveDeadTurn(): Promise<void> {
+    const { threads, threadId } = this.#parts.state;
+    const turnId = threads.get(threadId)?.turnId ?? "";
+    const dead = this.#dead.get(turnId);
+    if (dead !== undefined) {
+      await askToStop(this.#server, () => (this.#dead.has(turnId) ? [{ threadId, turnId }] : []));
+      await within(RESULT_LIMIT_MS, Promise.race([dead.over, this.#gone]));
+    }
+    if (!this.#dead.has(turnId) && this.#unnamed.size === 0) return;
+    throw new Error("codex still runs the turn that was interrupted; close the session and resume it");
+  }
+
+  async #interrupt(): Promise<void> {
+    const turn = this.#turn;
+    if (turn === undefined || this.#hasEnded) return;
+    this.#inbox.resume();
+    const asked = askToStop(this.#server, () => this.#turnsOf(turn));
+    const agreed = await Promise.race([asked, turn.over.then(() => new Set<string>())]);
+    if (agreed.has(turn.id ?? "")) await within(RESULT_LIMIT_MS, turn.over);
+    if (this.#turn === turn && !this.#hasEnded) await this.#abandon(turn);
+    if (this.#hasEnded) return this.#gone;
+    const { state, marker } = this.#parts;
+    await tidyUp(this.#server, [...state.threads.keys()], marker, turn.sinceS);
+  }
+
+  /** It does not obey. Its turn ends here and now; what it still says of it is not heard. */
+  async #abandon(turn: Turn): Promise<void> {
+    turn.isAbandoned = true;
+    this.#unnamed.add(turn);
+    if (turn.id !== undefined) this.#name(turn, turn.id);
+    for (const { turnId } of this.#runningTurns()) {
+      if (!this.#dead.has(turnId)) this.#dead.set(turnId, new Turn(turnId));
+    }
+    this.#reports(closeOpenItems(this.#parts.state));
+    this.#tellResult(turn, "interrupted");
+    const isAlone = this.#server.residents === 1;
+    this.#isAsked = true;
+    if (!(await isAnswered(this.#server.request("thread/loaded/list", {}, PING_LIMIT_MS)))) {
+      await this.#server.kill("codex app-server answered nothing any more and was ended");
+    } else if (isAlone) {
+      await this.#server.kill("codex did not end the interrupted turn and was ended");
+    } else this.#isAsked = this.#stopping !== undefined;
+  }
+
+  #tellResult(turn: Turn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
+    const failure = error === undefined ? {} : { error };
+    this.#parts.sink.event(turn.judge({ type: "agent.result", backend: "codex", subtype, ...failure }));
+    this.#endTurn(turn);
+  }
+
+  #endTurn(turn: Turn): void {
+    if (this.#turn === turn) this.#turn = undefined;
+    turn.end();
+  }
+
+  /** With the turn itself, also when its beginning has not been heard yet. */
+  #turnsOf(turn: Turn): RunningTurn[] {
+    const { threadId } = this.#parts.state;
+    const known = this.#runningTurns();
+    if (turn.id === undefined || this.#turn !== turn) return known;
+    const others = known.filter((one) => one.threadId !== threadId);
+    return [{ threadId, turnId: turn.id }, ...others];
+  }
+
+  #runningTurns(): RunningTurn[] {
+    return [...this.#parts.state.threads.values()].flatMap(({ id, turnId }) =>
+      turnId === undefined ? [] : [{ threadId: id, turnId }],
+    );
+  }
+
+  async #stop(how: "finish" | "now"): Promise<void> {
+    this.#isAsked = true;
+    const { lease } = this.#parts;
+    if (how === "finish" && this.#turn !== undefined) {
+      await within(FINISH_LIMIT_MS, Promise.race([this.#turn.over, this.#hurried]));
+    }
+    // A process of its own takes everything along.
+    if (!this.#hasEnded && !lease.isOwn) await this.#leave();
+    this.#server.moveOut(this);
+    await lease.release(how);
+    this.#end({ expected: true, message: "closed" });
+    await this.#gone;
+  }
+
+  async #leave(): Promise<void> {
+    const { state, marker } = this.#parts;
+    const turn = this.#turn;
+    const running = () => (turn === undefined ? this.#runningTurns() : this.#turnsOf(turn));
+    if (this.isBusy) await Promise.race([askToStop(this.#server, running), turn?.over ?? this.#gone]);
+    const threadIds = [...state.threads.keys()];
+    await tidyUp(this.#server, threadIds, marker);
+    const leave = (threadId: string) =>
+      isAnswered(this.#server.request("thread/unsubscribe", { threadId }, ACK_LIMIT_MS));
+    await Promise.all(threadIds.map(leave));
+  }
+
+  #end(why: Ended): void {
+    if (this.#hasEnded) return;
+    this.#reports(closeOpenItems(this.#parts.state));
+    this.#hasEnded = true;
+    const { lease, sink, marker } = this.#parts;
+    // After a crash too: the next start gets a new process.
+    void lease.release("now");
+    void killLeftovers(marker).then(() => {
+      sink.ended(why);
+      if (this.#turn !== undefined) this.#endTurn(this.#turn);
+      this.#tellGone();
+    });
+  }
+}
+
+function busy(): CodedError {
+  return new CodedError("session_busy", "Codex runs a turn; wait for its agent.result or interrupt it");
+}

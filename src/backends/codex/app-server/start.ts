@@ -1,0 +1,170 @@
+// From a start order to a thread in an app-server: which process, fresh or resumed, and what to say when Codex refuses.
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { RUN_MARKER } from "../../../base/child.ts";
+import { CodedError, messageOf } from "../../../base/coded-error.ts";
+import type { JsonObject } from "../../../base/json.ts";
+import { RpcError } from "../../../base/jsonrpc.ts";
+import type { BackendSink, Run, StartOrder } from "../../types.ts";
+import { featureFlags } from "../config-keys.ts";
+import { processEnvironment, sessionEnvironment } from "../environment.ts";
+import { type CodexOptions, refuseOnFailure } from "../options.ts";
+import { codexHome } from "../paths.ts";
+import { readProfile } from "../profile.ts";
+import type { CodexProgram } from "../program.ts";
+import { objectOf, stringOf } from "../values.ts";
+import { threadParams, turnParams } from "./params.ts";
+import type { Lease, Pool } from "./pool.ts";
+import type { AppServer, ProcessOrder } from "./process.ts";
+import { CodexRun } from "./run.ts";
+import { newState } from "./state.ts";
+
+export interface AppServerHost {
+  program: CodexProgram;
+  pool: Pool;
+  /** Every session gets a process of its own. */
+  perSession: boolean;
+  retryLimitMs: number;
+  /** Tells the sessions of this daemon from those of another one. */
+  hostId: string;
+}
+
+/** MCP servers of the user may be slow to start. */
+const OPEN_LIMIT_MS = 60_000;
+
+export async function startAppServerRun(
+  host: AppServerHost,
+  order: StartOrder,
+  sink: BackendSink,
+): Promise<Run> {
+  const options = order.options as CodexOptions;
+  refuseOnFailure(options);
+  if (options.cwd !== undefined) await checkCwd(options.cwd);
+  const own = host.perSession || options.own_process === true;
+  const marker = `${host.hostId}:${order.session_id}`;
+  const env = processEnvironment(host.program.env, order.env);
+  const profile = options.profile === undefined ? {} : await readProfile(codexHome(env), options.profile);
+  const process: ProcessOrder = {
+    command: host.program.command,
+    args: ["app-server", ...featureFlags(options.config ?? {}, "/options/codex/config")],
+    env: own ? { ...env, ...order.env, [RUN_MARKER]: marker } : env,
+    maxLineBytes: host.program.maxLineBytes,
+    log: host.program.log ?? order.log,
+  };
+  const params = threadParams({
+    options: options.cwd === undefined ? options : { ...options, cwd: resolve(options.cwd) },
+    profile,
+    env: sessionEnvironment(order.env, marker),
+  });
+  const lease = await host.pool.acquire(process, own);
+  try {
+    return await lease.server.router.open(() =>
+      enter({ lease, order, options, params, sink, marker, retryLimitMs: host.retryLimitMs }),
+    );
+  } catch (error) {
+    await lease.release("now");
+    throw error;
+  }
+}
+
+interface Entry {
+  lease: Lease;
+  order: StartOrder;
+  options: CodexOptions;
+  params: JsonObject;
+  sink: BackendSink;
+  marker: string;
+  retryLimitMs: number;
+}
+
+async function enter(entry: Entry): Promise<Run> {
+  const { lease, order, options, params, sink } = entry;
+  const { server } = lease;
+  const result = await openThread(server, order, params);
+  const threadId = stringOf(objectOf(objectOf(result)["thread"])["id"]);
+  if (threadId === undefined) throw new CodedError("spawn_failed", "codex opened a thread without an id");
+  const { codexHome: home } = server;
+  const run = new CodexRun({
+    lease,
+    state: newState({ threadId, options, ...(home === undefined ? {} : { codexHome: home }) }),
+    sink,
+    log: order.log,
+    turnParams: turnParams(options, stringOf(objectOf(result)["model"])),
+    reload: async () => {
+      await server.request("thread/resume", resumeParams(threadId, params), OPEN_LIMIT_MS);
+    },
+    retryLimitMs: entry.retryLimitMs,
+    marker: entry.marker,
+  });
+  if (!server.moveIn(run)) throw new CodedError("spawn_failed", "codex ended while the thread was opened");
+  sink.nativeId(threadId);
+  run.introduce(result);
+  server.router.claim(threadId, run);
+  return run;
+}
+
+async function openThread(server: AppServer, order: StartOrder, params: JsonObject): Promise<unknown> {
+  if (!order.resume) return begin(server, params);
+  const threadId = order.native_session_id ?? order.session_id;
+  if (server.router.ownerOf(threadId) !== undefined) {
+    throw new CodedError("spawn_failed", `thread ${threadId} is open in another session of this daemon`);
+  }
+  try {
+    const result = await server.request("thread/resume", resumeParams(threadId, params), OPEN_LIMIT_MS);
+    refuseActive(threadId, result);
+    return result;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw failed(error);
+    if (NOTHING_THERE.test(error.message) && order.began_here) return begin(server, params);
+    if (/already has an active writer/.test(error.message)) throw inUse(threadId, error);
+    throw failed(error);
+  }
+}
+
+/** A thread without a turn has no rollout; a session id that is no UUID never was a thread's. */
+const NOTHING_THERE = /^no rollout found|^invalid session id|^invalid thread id/;
+
+function resumeParams(threadId: string, params: JsonObject): JsonObject {
+  return { ...params, threadId, excludeTurns: true };
+}
+
+async function begin(server: AppServer, params: JsonObject): Promise<unknown> {
+  try {
+    return await server.request("thread/start", params, OPEN_LIMIT_MS);
+  } catch (error) {
+    throw failed(error);
+  }
+}
+
+/** A message to it would be added to the turn that still runs. */
+function refuseActive(threadId: string, result: unknown): void {
+  const status = objectOf(objectOf(objectOf(result)["thread"])["status"]);
+  if (status["type"] !== "active") return;
+  throw new CodedError(
+    "spawn_failed",
+    `thread ${threadId} still runs a turn that could not be ended; try again when it is over`,
+  );
+}
+
+function inUse(threadId: string, cause: Error): CodedError {
+  return new CodedError(
+    "spawn_failed",
+    `thread ${threadId} is open in another Codex (its terminal, its desktop app or another daemon); close it there`,
+    { cause },
+  );
+}
+
+function failed(cause: unknown): CodedError {
+  if (cause instanceof CodedError) return cause;
+  return new CodedError("spawn_failed", `codex: ${messageOf(cause)}`, { cause });
+}
+
+async function checkCwd(cwd: string): Promise<void> {
+  // Codex opens a thread anywhere and fails at its first command.
+  const info = await stat(cwd).catch(() => undefined);
+  if (info?.isDirectory()) return;
+  const fault = info === undefined ? "does not exist" : "is not a directory";
+  throw new CodedError("spawn_failed", `cwd ${cwd} ${fault}; give the path of an existing directory`, {
+    data: { reason: "bad_cwd" },
+  });
+}

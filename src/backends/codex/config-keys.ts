@@ -1,0 +1,122 @@
+// The free-form `config` of a session: which of its keys are code or rights in disguise, and the feature flags in
+// it. A key at the top may be dotted ("a.b.c"), as on Codex's own command line; below it a dot means nothing.
+import { CodedError } from "../../base/coded-error.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
+
+/** Refused unless the daemon's `codex_allow_config` names them; the reason is told. */
+const REFUSED: Readonly<Record<string, string>> = {
+  notify: "it names a program that Codex runs",
+  hooks: "it names programs that Codex runs",
+  mcp_servers: "it names programs that Codex runs",
+  plugins: "it names programs that Codex runs",
+  marketplaces: "it names programs that Codex runs",
+  skills: "it names programs that Codex runs",
+  js_repl_node_path: "it names a program that Codex runs",
+  zsh_path: "it names a program that Codex runs",
+  model_providers: "it decides where the API key is sent",
+  openai_base_url: "it decides where the API key is sent",
+  chatgpt_base_url: "it decides where the API key is sent",
+  otel: "it decides where the conversation is sent",
+  projects: "it decides which projects are trusted",
+  sandbox_mode: "use the option sandbox",
+  sandbox_workspace_write: "it widens the sandbox",
+  sandbox_permissions: "it widens the sandbox",
+  permissions: "it widens the sandbox",
+  default_permissions: "it widens the sandbox",
+  approval_policy: "use the option approval-policy",
+  approvals_reviewer: "it decides who approves",
+};
+
+/** These have an option of their own, and Codex takes them in no other way. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  profile: "use the option profile",
+  profiles: "Codex no longer reads it; use the option profile",
+};
+
+export function checkConfig(config: JsonObject, allowed: readonly string[], at: string): void {
+  for (const { path } of leavesOf(config)) {
+    const [top = ""] = path;
+    const where = `${at}/${path.join("/")}`;
+    if (Object.hasOwn(ELSEWHERE, top)) throw new CodedError("invalid_message", `${where}: ${ELSEWHERE[top]}`);
+    if (!Object.hasOwn(REFUSED, top) || isAllowed(path, allowed)) continue;
+    throw new CodedError(
+      "unsafe_flag",
+      `${where}: ${REFUSED[top]}; the daemon passes it on only when codex_allow_config names it`,
+    );
+  }
+}
+
+/** `config.features.<name>` → `--enable <name>` / `--disable <name>`, in the order of the names. */
+export function featureFlags(config: JsonObject, at: string): string[] {
+  const flags = new Map<string, boolean>();
+  for (const { path, value } of leavesOf(config)) {
+    if (path[0] !== "features" || (path.length === 1 && isObject(value))) continue;
+    const [, name = "", ...rest] = path;
+    const where = `${at}/${path.join("/")}`;
+    if (rest.length > 0 || typeof value !== "boolean") {
+      throw new CodedError("invalid_message", `${where}: expected features.<name>: true or false`);
+    }
+    if (!/^[A-Za-z0-9_]+$/.test(name)) {
+      throw new CodedError("invalid_message", `${where}: expected the name of a feature`);
+    }
+    flags.set(name, value);
+  }
+  return [...flags].sort().flatMap(([name, on]) => [on ? "--enable" : "--disable", name]);
+}
+
+/** The same config without its feature flags, as one nested object: a dotted key is opened up. */
+export function nestedConfig(config: JsonObject): JsonObject {
+  const nested: JsonObject = {};
+  for (const { path, value } of leavesOf(config)) if (path[0] !== "features") put(nested, path, value);
+  return nested;
+}
+
+/** `over` wins; objects are merged, everything else is replaced. */
+export function mergeConfig(under: JsonObject, over: JsonObject): JsonObject {
+  const merged: JsonObject = { ...under };
+  for (const [key, value] of Object.entries(over)) {
+    const old = Object.hasOwn(merged, key) ? merged[key] : undefined;
+    merged[key] = isObject(old) && isObject(value) ? mergeConfig(old, value) : value;
+  }
+  return merged;
+}
+
+interface Leaf {
+  path: string[];
+  value: unknown;
+}
+
+function leavesOf(config: JsonObject): Leaf[] {
+  return Object.entries(config).flatMap(([key, value]) => leavesBelow(partsOf(key), value));
+}
+
+/** An empty object is a leaf too: it can still replace something. */
+function leavesBelow(path: string[], value: unknown): Leaf[] {
+  if (!isObject(value) || Object.keys(value).length === 0) return [{ path, value }];
+  return Object.entries(value).flatMap(([key, inner]) => leavesBelow([...path, key], inner));
+}
+
+/** Quotes and spaces around a part mean nothing to a reader of TOML keys, so they hide nothing from us. */
+function partsOf(key: string): string[] {
+  const parts = key.match(/"[^"]*"|'[^']*'|[^."']+/g) ?? [];
+  const plain = parts
+    .map((part) => part.trim().replace(/^(["'])(.*)\1$/, "$2"))
+    .filter((part) => part !== "");
+  return plain.length === 0 ? [key] : plain;
+}
+
+function isAllowed(path: readonly string[], allowed: readonly string[]): boolean {
+  return allowed.some((name) => name !== "" && name.split(".").every((part, index) => part === path[index]));
+}
+
+function put(target: JsonObject, path: readonly string[], value: unknown): void {
+  const [head = "", ...rest] = path;
+  if (rest.length === 0) {
+    target[head] = value;
+    return;
+  }
+  const inner = Object.hasOwn(target, head) ? target[head] : undefined;
+  const next: JsonObject = isObject(inner) ? inner : {};
+  target[head] = next;
+  put(next, rest, value);
+}

@@ -1,0 +1,84 @@
+// The Codex backend: threads in a `codex app-server` that sessions share, or `codex mcp-server` for Codex ≤ 0.153.
+import { randomUUID } from "node:crypto";
+import { CodedError } from "../../base/coded-error.ts";
+import type { Log } from "../../base/log.ts";
+import type { Backend } from "../types.ts";
+import { findThread, listThreads } from "./app-server/listing.ts";
+import { Pool } from "./app-server/pool.ts";
+import { startAppServer } from "./app-server/process.ts";
+import { startAppServerRun } from "./app-server/start.ts";
+import { Detector } from "./detect.ts";
+import { startMcpRun } from "./mcp-server/start.ts";
+import { CodexOptions, checkCodexOptions } from "./options.ts";
+import { codexHome, type Environment } from "./paths.ts";
+import type { Transport } from "./program.ts";
+import { findRollout, listRollouts } from "./rollouts.ts";
+
+export interface CodexBackendOptions {
+  /** A path, or a name that is looked up on PATH. */
+  bin: string;
+  /** What every codex inherits. */
+  env: Environment;
+  transport?: "auto" | Transport;
+  /** Whether every session has a process of its own. */
+  process?: "shared" | "per-session";
+  /** A turn that only retries its connection for this long is ended; 0: never. */
+  retryLimitMs?: number;
+  /** Keys of `config` that are passed on although they are code. */
+  allowConfig?: readonly string[];
+  /** Longer lines of its stdout are skipped. */
+  maxLineBytes?: number;
+  /** How long a shared process outlives its last session. */
+  lingerMs?: number;
+  /** For what concerns no session. */
+  log?: Log;
+}
+
+const LINGER_MS = 5000;
+const RETRY_LIMIT_MS = 300_000;
+
+export function createCodexBackend(setup: CodexBackendOptions): Backend {
+  const { bin, env, transport = "auto", maxLineBytes = 16 * 1024 * 1024, log } = setup;
+  const detector = new Detector({ bin, env, transport, maxLineBytes, ...(log === undefined ? {} : { log }) });
+  const pool = new Pool({ start: startAppServer, lingerMs: setup.lingerMs ?? LINGER_MS });
+  const hostId = randomUUID();
+  const home = codexHome(env);
+  return {
+    name: "codex",
+    options: CodexOptions,
+    checkOptions: (block) =>
+      checkCodexOptions(block, {
+        allowConfig: setup.allowConfig ?? [],
+        transport: detector.transport,
+      }),
+    detect: async () => (await detector.detect())?.version,
+    start: async (order, sink) => {
+      const detected = await detector.detect();
+      const command = detected?.path ?? (await detector.find());
+      if (command === undefined) throw notFound(bin);
+      const program = detector.program(command);
+      // One that did not answer the handshake is started all the same: its own words say what is wrong.
+      const chosen = detected?.transport ?? (transport === "auto" ? "app-server" : transport);
+      if (chosen === "mcp-server") return startMcpRun(program, order, sink);
+      const perSession = setup.process === "per-session";
+      const retryLimitMs = setup.retryLimitMs ?? RETRY_LIMIT_MS;
+      return startAppServerRun({ program, pool, perSession, retryLimitMs, hostId }, order, sink);
+    },
+    listTranscripts: async (filter) => {
+      const [server] = pool.running;
+      const rows = server === undefined ? undefined : await listThreads(server, filter);
+      return rows ?? listRollouts(home, filter);
+    },
+    findTranscript: async (session_id) => {
+      const [server] = pool.running;
+      const row = server === undefined ? undefined : await findThread(server, session_id);
+      return row ?? findRollout(home, session_id);
+    },
+    close: () => pool.close(),
+  };
+}
+
+function notFound(bin: string): CodedError {
+  const where = bin.includes("/") ? `${bin} is not an executable file` : `${bin} not found on PATH`;
+  return new CodedError("spawn_failed", `${where}; set --codex or BLEMEESD_CODEX`);
+}

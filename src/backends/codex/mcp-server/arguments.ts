@@ -1,0 +1,102 @@
+// `options.codex.*` (spec §5.4.2) → the command line of `codex mcp-server` and the arguments of its two tools.
+import { CodedError } from "../../../base/coded-error.ts";
+import { isObject, type JsonObject } from "../../../base/json.ts";
+import type { UserMessage } from "../../../protocol/content.ts";
+import { withoutNul } from "../../argv.ts";
+
+const OPTIONS_AT = "/options/codex";
+const AT = `${OPTIONS_AT}/config`;
+/** Options that the tool `codex` takes under the same name. */
+const TOOL_OPTIONS = [
+  "model",
+  "profile",
+  "cwd",
+  "sandbox",
+  "approval-policy",
+  "base-instructions",
+  "developer-instructions",
+  "compact-prompt",
+  "config",
+];
+
+/** Options that only the app-server knows. `own_process` is not among them: here every session has its own. */
+const TOO_NEW = ["effort", "collaboration_mode", "output_schema"];
+
+/** Nothing that a client sets is dropped in silence. Which transport is used may be known only at start. */
+export function refuseNewOptions(options: JsonObject): void {
+  const key = isObject(options["approval-policy"])
+    ? "approval-policy"
+    : TOO_NEW.find((name) => options[name] !== undefined && options[name] !== null);
+  if (key === undefined) return;
+  const what = key === "approval-policy" ? "a granular policy is" : "is";
+  throw new CodedError(
+    "invalid_message",
+    `${OPTIONS_AT}/${key}: ${what} not known to codex mcp-server; leave it out or use Codex 0.154 or newer`,
+  );
+}
+
+/** Everything behind the name of the program. Throws `unsafe_flag` or `invalid_message`. */
+export function mcpArgv(options: JsonObject): string[] {
+  const config = isObject(options["config"]) ? options["config"] : {};
+  const { features, ...settings } = config;
+  return [
+    "mcp-server",
+    ...Object.entries(settings).flatMap(([key, value]) => [
+      "-c",
+      `${nameOf(key, AT)}=${settingOf(key, value)}`,
+    ]),
+    ...Object.entries(isObject(features) ? features : {}).flatMap(([name, isOn]) => [
+      isOn ? "--enable" : "--disable",
+      nameOf(name, `${AT}/features`),
+    ]),
+  ];
+}
+
+export interface ToolCall {
+  name: "codex" | "codex-reply";
+  arguments: JsonObject;
+}
+
+/** The first turn begins the thread; all others continue it, and take nothing but the text. */
+export function toolCall(options: JsonObject, threadId: string | undefined, message: UserMessage): ToolCall {
+  const prompt = promptOf(message);
+  if (threadId !== undefined) return { name: "codex-reply", arguments: { prompt, threadId } };
+  const set = TOOL_OPTIONS.filter((key) => options[key] !== undefined && options[key] !== null);
+  return {
+    name: "codex",
+    arguments: { prompt, ...Object.fromEntries(set.map((key) => [key, options[key]])) },
+  };
+}
+
+/** Its text blocks with nothing between them: the tools of `mcp-server` take text only (spec §5.5). */
+function promptOf({ content }: UserMessage): string {
+  if (typeof content === "string") return content;
+  return content
+    .map((block, index) => {
+      const at = `/message/content/${index}`;
+      if (block.type !== "text") {
+        const advice = "codex mcp-server takes text only; use Codex 0.154 or newer (app-server)";
+        throw new CodedError("invalid_message", `${at}: a block of type ${block.type}: ${advice}`);
+      }
+      if (typeof block["text"] !== "string") {
+        throw new CodedError("invalid_message", `${at}/text: expected a string`);
+      }
+      return block["text"];
+    })
+    .join("");
+}
+
+function nameOf(name: string, at: string): string {
+  if (name.startsWith("-")) {
+    throw new CodedError("unsafe_flag", `${at}/${name}: a name that starts with "-" would be read as a flag`);
+  }
+  if (name === "" || name.includes("=")) {
+    throw new CodedError("invalid_message", `${at}/${name}: expected a name without "="`);
+  }
+  return withoutNul(name, `${at}/${name}`);
+}
+
+function settingOf(key: string, value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return withoutNul(text, `${AT}/${key}`);
+}

@@ -1,0 +1,68 @@
+// The approvals that Codex waits for. Each is answered exactly once: by a person, or by us when its turn is over.
+import type { JsonObject } from "../../../base/json.ts";
+import type { JsonRpcPeer, RpcId } from "../../../base/jsonrpc.ts";
+import type { Answer } from "../../../protocol/requests.ts";
+import type { Ask } from "../../types.ts";
+import { ELICITATION_METHOD, REFUSAL, toAsk, toReply } from "./elicitation.ts";
+import { isOfTurn, type McpState } from "./state.ts";
+
+const METHOD_NOT_FOUND = -32601;
+
+export class Asks {
+  readonly #state: McpState;
+  readonly #peer: JsonRpcPeer;
+  readonly #open = new Map<string, RpcId>();
+
+  constructor(state: McpState, peer: JsonRpcPeer) {
+    this.#state = state;
+    this.#peer = peer;
+  }
+
+  /** A request of Codex's: what a person has to be asked, or undefined when it has got its answer already. */
+  take(id: RpcId, method: string, params: JsonObject): Ask | undefined {
+    // A number and a text that look alike are two ids.
+    const native_id = JSON.stringify(id);
+    const ask = method === ELICITATION_METHOD ? toAsk(this.#state, native_id, params) : undefined;
+    if (ask === undefined) {
+      this.#peer.respondError(id, { code: METHOD_NOT_FOUND, message: `blemeesd does not know ${method}` });
+      return undefined;
+    }
+    if (!this.#isWanted(params)) {
+      this.#peer.respond(id, REFUSAL);
+      return undefined;
+    }
+    this.#open.set(native_id, id);
+    return ask;
+  }
+
+  /** False: nobody waits for it, or it is no decision that Codex knows. */
+  answer(native_id: string, answer: Answer): boolean {
+    const id = this.#open.get(native_id);
+    const reply = toReply(answer);
+    if (id === undefined || reply === undefined) return false;
+    this.#open.delete(native_id);
+    this.#peer.respond(id, reply);
+    return true;
+  }
+
+  /** Codex cancels a request of its own. The native id, if it was open. */
+  cancelled(requestId: unknown): string | undefined {
+    const native_id = JSON.stringify(requestId) ?? "";
+    return this.#open.delete(native_id) ? native_id : undefined;
+  }
+
+  /** The turn is over. Gives back what was still open; Codex gets a refusal for each, so that it waits for nothing. */
+  close(): string[] {
+    const left = [...this.#open];
+    this.#open.clear();
+    for (const [, id] of left) this.#peer.respond(id, REFUSAL);
+    return left.map(([native_id]) => native_id);
+  }
+
+  /** It may come late, from a call that we have given up. */
+  #isWanted(params: JsonObject): boolean {
+    const call = params["codex_mcp_tool_call_id"];
+    if (this.#state.requestId === undefined || this.#state.isCancelled) return false;
+    return call === undefined || isOfTurn(this.#state, call);
+  }
+}

@@ -1,0 +1,50 @@
+// Whether this codex has an `mcp-server` at all, and its version: by handshake, never by `--version`.
+import { type Child, startChild, within } from "../../../base/child.ts";
+import { JsonRpcPeer } from "../../../base/jsonrpc.ts";
+import { processEnvironment } from "../environment.ts";
+import type { CodexProgram } from "../program.ts";
+import { shakeHands } from "./handshake.ts";
+import { MessageReader } from "./messages.ts";
+
+const LIMIT_MS = 5000;
+/** For a server that has the tools but does not tell its version. */
+const NO_VERSION = "0";
+
+/** Undefined when it has none, or did not answer in time. Never throws; leaves no process. */
+export async function detectMcp(program: CodexProgram): Promise<string | undefined> {
+  let child: Child | undefined;
+  const peer = new JsonRpcPeer({
+    write: async (line) => child?.write(line),
+    handlers: { notification: () => undefined, request: () => undefined },
+    withVersion: true,
+  });
+  const reader = new MessageReader(program.maxLineBytes, {
+    message: (message) => peer.receive(message),
+    skipped: () => undefined,
+    foreignFraming: () => peer.close(new Error("not one message a line")),
+  });
+  try {
+    const env = processEnvironment(program.env, {});
+    const started = await startChild(
+      { command: program.command, args: ["mcp-server"], env },
+      {
+        output: (chunk) => reader.push(chunk),
+        errorLine: () => undefined,
+        outputEnd: () => peer.close(new Error("it closed its output")),
+      },
+    );
+    child = started;
+    let version: string | undefined;
+    const shaken = shakeHands(peer, LIMIT_MS).then((server) => {
+      version = server.version ?? NO_VERSION;
+    });
+    await within(LIMIT_MS, shaken);
+    return version;
+  } catch {
+    // Whatever it is, it is no codex that we can use this way.
+    return undefined;
+  } finally {
+    peer.close(new Error("the look is over"));
+    await child?.stop();
+  }
+}

@@ -1,0 +1,66 @@
+// The end of a turn: the answer to its `tools/call`, a `turn_aborted`, or our own patience. Whichever comes first
+// makes the one result; everything held goes into it.
+import { isObject, type JsonObject } from "../../../base/json.ts";
+import type { ResultEvent } from "../../../protocol/events.ts";
+import { objectOf, stringOf } from "../values.ts";
+import { isAuthError, LOGIN_ADVICE } from "./auth.ts";
+import type { McpState, Report } from "./state.ts";
+
+export type TurnEnd =
+  /** The JSON-RPC result. */
+  | { kind: "result"; result: unknown }
+  /** The JSON-RPC error object. */
+  | { kind: "error"; error: JsonObject }
+  /** Codex stopped it, or did not stop it although we asked. */
+  | { kind: "aborted" };
+
+export function endTurn(state: McpState, end: TurnEnd): Report[] {
+  const { isAuth, ...held } = state.held;
+  const isInterrupted = end.kind === "aborted" || state.isCancelled;
+  const error = isInterrupted ? undefined : errorOf(end);
+  const reports = end.kind === "result" ? threadIn(state, end.result) : [];
+  state.held = {};
+  state.requestId = undefined;
+  state.isCancelled = false;
+  if (error !== undefined && (isAuth === true || isAuthError(error))) {
+    reports.push({ kind: "auth_failed", message: LOGIN_ADVICE });
+  }
+  const event: ResultEvent = {
+    type: "agent.result",
+    backend: "codex",
+    subtype: isInterrupted ? "interrupted" : error === undefined ? "success" : "error",
+    num_turns: 1,
+    ...held,
+    ...(error === undefined ? {} : { error }),
+  };
+  return [...reports, { kind: "event", event }];
+}
+
+/** A tool can fail inside a JSON-RPC result: `isError` (MCP), or `{"error": words}`, as older versions have it. */
+function errorOf(end: TurnEnd): ResultEvent["error"] {
+  if (end.kind === "error") {
+    const message = stringOf(end.error["message"]) ?? "codex gave no reason";
+    const { code, ...rest } = end.error;
+    const hasCode = typeof code === "number" || typeof code === "string";
+    return { ...rest, ...(hasCode ? { code } : {}), message };
+  }
+  if (end.kind !== "result") return undefined;
+  const result = objectOf(end.result);
+  if (result["isError"] === true) return { code: "codex_error", message: textIn(result) };
+  if (typeof result["error"] === "string") return { code: "codex_error", message: result["error"] };
+  return undefined;
+}
+
+function textIn(result: JsonObject): string {
+  const blocks: unknown[] = Array.isArray(result["content"]) ? result["content"] : [];
+  const texts = blocks.flatMap((block) => (isObject(block) ? (stringOf(block["text"]) ?? []) : []));
+  return texts.join("") || "codex gave no reason";
+}
+
+/** Newer versions also name the thread beside the final text. */
+function threadIn(state: McpState, result: unknown): Report[] {
+  const id = stringOf(objectOf(objectOf(result)["structuredContent"])["threadId"]);
+  if (id === undefined || state.threadId !== undefined) return [];
+  state.threadId = id;
+  return [{ kind: "native_id", id }];
+}

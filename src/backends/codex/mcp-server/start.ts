@@ -1,0 +1,37 @@
+// From a start order to a `codex mcp-server` that takes messages: which arguments, which environment, which thread.
+import { startChild } from "../../../base/child.ts";
+import type { BackendSink, Run, StartOrder } from "../../types.ts";
+import { processEnvironment } from "../environment.ts";
+import type { CodexProgram } from "../program.ts";
+import { stringOf } from "../values.ts";
+import { mcpArgv, refuseNewOptions } from "./arguments.ts";
+import { McpRun } from "./run.ts";
+import { newState } from "./state.ts";
+
+export async function startMcpRun(program: CodexProgram, order: StartOrder, sink: BackendSink): Promise<Run> {
+  const { options, log } = order;
+  refuseNewOptions(options);
+  const args = mcpArgv(options);
+  const run = new McpRun({
+    state: newState(options, threadOf(order)),
+    options,
+    sink,
+    log,
+    maxLineBytes: program.maxLineBytes,
+  });
+  const cwd = stringOf(options["cwd"]);
+  const env = { ...processEnvironment(program.env, {}), ...order.env };
+  const place = cwd === undefined ? {} : { cwd };
+  run.attach(await startChild({ command: program.command, args, env, ...place }, run));
+  await run.warm();
+  return run;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The thread to continue. A session that we do not know may be named by its thread, as the listing names it. */
+function threadOf({ resume, began_here, session_id, native_session_id }: StartOrder): string | undefined {
+  if (!resume) return undefined;
+  if (native_session_id !== undefined) return native_session_id;
+  return !began_here && UUID.test(session_id) ? session_id : undefined;
+}

@@ -1,0 +1,180 @@
+// One end of a JSON-RPC conversation over lines. It has no process and no socket: it is given a function that
+// writes a line, and is fed parsed messages. Codex's app-server leaves the "jsonrpc" field out, MCP wants it.
+import { isObject, type JsonObject } from "./json.ts";
+
+export type RpcId = number | string;
+
+export interface RpcErrorBody {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** The other side answered with an error. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(method: string, body: RpcErrorBody) {
+    super(body.message);
+    this.name = `RpcError(${method})`;
+    this.code = body.code;
+    this.data = body.data;
+  }
+}
+
+/** No answer in time, or none ever: the connection is closed. */
+export class RpcSilence extends Error {}
+
+export interface RpcHandlers {
+  notification(method: string, params: JsonObject, message: JsonObject): void;
+  /** Must be answered with `respond` or `respondError`, at any time. */
+  request(id: RpcId, method: string, params: JsonObject, message: JsonObject): void;
+}
+
+export interface RpcOptions {
+  /** A rejected write fails the request that it carried. */
+  write(line: string): Promise<void>;
+  handlers: RpcHandlers;
+  /** Put `"jsonrpc":"2.0"` into every message. */
+  withVersion?: boolean;
+}
+
+export interface RequestOptions {
+  /** No limit when absent. */
+  timeoutMs?: number;
+}
+
+interface Pending {
+  method: string;
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** "Server overloaded": nothing was done, ask again. */
+const OVERLOADED = -32001;
+const RETRY_MS = [50, 100, 200, 400, 800];
+
+export class JsonRpcPeer {
+  readonly #options: RpcOptions;
+  readonly #pending = new Map<RpcId, Pending>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #lastId = 0;
+  #closed: Error | undefined;
+
+  constructor(options: RpcOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with `RpcError` (its answer), `RpcSilence` (no answer) or what the write met. */
+  async request(method: string, params?: JsonObject, options: RequestOptions = {}): Promise<unknown> {
+    const deadline = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
+    for (const waitMs of RETRY_MS) {
+      try {
+        return await this.#ask(method, params, deadline - performance.now());
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.code !== OVERLOADED) throw error;
+        if (performance.now() + waitMs >= deadline) throw error;
+      }
+      // A peer that is closed meanwhile is noticed by the next attempt.
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+    return this.#ask(method, params, deadline - performance.now());
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.#send({ method, ...(params === undefined ? {} : { params }) });
+  }
+
+  respond(id: RpcId, result: unknown): void {
+    this.#send({ id, result });
+  }
+
+  respondError(id: RpcId, error: RpcErrorBody): void {
+    this.#send({ id, error });
+  }
+
+  /** Answers to nothing we asked, and what is no message at all, are ignored. */
+  receive(message: JsonObject): void {
+    const { method, id } = message;
+    const hasId = typeof id === "number" || typeof id === "string";
+    if (typeof method === "string") {
+      const params = isObject(message["params"]) ? message["params"] : {};
+      if (hasId) this.#options.handlers.request(id, method, params, message);
+      else this.#options.handlers.notification(method, params, message);
+      return;
+    }
+    if (hasId) this.#settle(id, message);
+  }
+
+  /** Everything that still waits is rejected with this, and so is everything that is asked later. */
+  close(reason: Error): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = reason;
+    for (const timer of this.#timers) clearTimeout(timer);
+    const waiting = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of waiting) reject(reason);
+  }
+
+  #ask(method: string, params: JsonObject | undefined, limitMs: number): Promise<unknown> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise<unknown>((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const settle = <T>(then: (value: T) => void) => {
+        return (value: T) => {
+          if (timer !== undefined) this.#forget(timer);
+          this.#pending.delete(id);
+          then(value);
+        };
+      };
+      this.#pending.set(id, { method, resolve: settle(resolve), reject: settle(reject) });
+      if (Number.isFinite(limitMs)) {
+        const silence = () => new RpcSilence(`no answer to ${method} within ${Math.round(limitMs)} ms`);
+        timer = this.#later(Math.max(0, limitMs), () => this.#pending.get(id)?.reject(silence()));
+      }
+      const line = this.#line({ method, id, ...(params === undefined ? {} : { params }) });
+      this.#options.write(line).catch((error: Error) => this.#pending.get(id)?.reject(error));
+    });
+  }
+
+  #settle(id: RpcId, message: JsonObject): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    const { error } = message;
+    if (!isObject(error)) {
+      pending.resolve(message["result"]);
+      return;
+    }
+    const { code, data } = error;
+    const text = typeof error["message"] === "string" ? error["message"] : "no reason given";
+    const body = { code: typeof code === "number" ? code : 0, message: text, data };
+    pending.reject(new RpcError(pending.method, body));
+  }
+
+  #send(message: JsonObject): void {
+    if (this.#closed !== undefined) return;
+    // Nobody waits for this one; whoever owns the connection learns of its end elsewhere.
+    this.#options.write(this.#line(message)).catch(() => undefined);
+  }
+
+  #line(message: JsonObject): string {
+    return JSON.stringify(this.#options.withVersion ? { jsonrpc: "2.0", ...message } : message);
+  }
+
+  #later(ms: number, run: () => void): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      run();
+    }, ms);
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  #forget(timer: NodeJS.Timeout): void {
+    clearTimeout(timer);
+    this.#timers.delete(timer);
+  }
+}
