@@ -32,9 +32,9 @@ export class Output {
     return this.#options.stdout.isTTY === true;
   }
 
-  /** How wide a table may be; not limited when nobody looks at it on a screen. */
+  /** How wide a table may be; not limited when nobody looks at it on a screen. A screen of width 0 does not know. */
   get columns(): number {
-    return this.isTerminal ? (this.#options.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+    return this.isTerminal ? this.#options.stdout.columns || 80 : Number.POSITIVE_INFINITY;
   }
 
   /** Text that others wrote, as it streams in. Waits while the reader of our stdout is slow. */
@@ -56,6 +56,17 @@ export class Output {
   /** Talk: what is going on. */
   note(text: string): void {
     if (!this.#options.isQuiet) this.#talk(text, "dim");
+  }
+
+  /** What a person must see to go on; never left out. Others' text in it was made safe for its place already. */
+  ask(text: string): void {
+    this.#talk(text, "yellow");
+  }
+
+  /** How wide the talk may be. */
+  get talkColumns(): number {
+    const { stderr } = this.#options;
+    return stderr.isTTY === true ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
   }
 
   error(text: string): void {

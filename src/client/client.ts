@@ -1,6 +1,7 @@
 // The client: requests with their replies, and one stream per session. The link below heals the connection;
 // after a drop the client attaches every open stream again, from the last seq it has.
 import { CodedError } from "../base/coded-error.ts";
+import type { Answer, RequestRow } from "../protocol/requests.ts";
 import type { Backoff } from "./backoff.ts";
 import { DEFAULT_BACKOFF } from "./backoff.ts";
 import { findSocket } from "./discover.ts";
@@ -9,6 +10,13 @@ import { Link } from "./link.ts";
 import { Pending, toError } from "./pending.ts";
 import type { Attachment, AttachOrder, AttachType, OpenOptions, Port } from "./port.ts";
 import { reattach } from "./reattach.ts";
+import {
+  listRequests,
+  type RequestsFilter,
+  type Responded,
+  type RespondOptions,
+  respondFrame,
+} from "./requests.ts";
 import { SessionHandle, WatchHandle } from "./session.ts";
 import { SessionStream } from "./stream.ts";
 
@@ -107,6 +115,21 @@ export class Client implements Port {
 
   sessionInfo(session_id: string): Promise<Reply<"blemeesd.session_info">> {
     return this.request({ type: "blemeesd.session_info", session_id });
+  }
+
+  /** What agents wait for, oldest first; of one session, or of all. */
+  requests(filter: RequestsFilter = {}): Promise<RequestRow[]> {
+    return listRequests(this, filter);
+  }
+
+  /** Answers for a session that this client need not hold, if its owner lets others answer. */
+  respond(
+    session_id: string,
+    request_id: string,
+    answer: Answer,
+    how: RespondOptions = {},
+  ): Promise<Responded> {
+    return this.request(respondFrame(session_id, request_id, answer, how));
   }
 
   /** Sends any frame as it is; answers come by `onFrame`. */

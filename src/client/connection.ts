@@ -4,7 +4,7 @@ import { createConnection, type Socket } from "node:net";
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import { LineSplitter } from "../base/ndjson.ts";
 import { explainConnectError } from "./discover.ts";
-import { type HelloAck, PROTOCOL_NAME, type WireFrame } from "./frames.ts";
+import { FEATURE_NAMES, type HelloAck, PROTOCOL_NAME, type WireFrame } from "./frames.ts";
 
 /** Twice what the daemon takes from its clients, because its frames wrap what agents say. */
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
@@ -114,8 +114,7 @@ export class Connection {
   readonly #onAbort = (): void => this.#fail(new CodedError("aborted", "aborted by the caller"));
 
   #sayHello(): void {
-    const hello = { type: "blemeesd.hello", client: this.#options.client, protocol: PROTOCOL_NAME };
-    this.write(hello).catch(() => undefined); // the socket's close event tells the same
+    this.write(helloFrame(this.#options.client)).catch(() => undefined); // the socket's close event tells the same
   }
 
   #line(text: string): void {
@@ -177,6 +176,10 @@ export class Connection {
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#handshake = undefined;
   }
+}
+
+export function helloFrame(client: string): { type: string } & Record<string, unknown> {
+  return { type: "blemeesd.hello", client, protocol: PROTOCOL_NAME, features: [...FEATURE_NAMES] };
 }
 
 function lost(path: string, cause?: unknown): CodedError {

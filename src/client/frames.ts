@@ -3,7 +3,7 @@
 import type * as z from "zod";
 import type { ContentBlock, UserMessage } from "../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../protocol/events.ts";
-import type { Inbound, InboundType, PROTOCOL } from "../protocol/wire/blemees2.ts";
+import type { FEATURES, Inbound, InboundType, PROTOCOL } from "../protocol/wire/blemees2.ts";
 import type { OUTBOUND } from "../protocol/wire/blemees2-outbound.ts";
 
 export type OutboundType = keyof typeof OUTBOUND;
@@ -60,6 +60,8 @@ export interface Replies {
   "blemeesd.watch": "blemeesd.watching";
   "blemeesd.unwatch": "blemeesd.unwatched";
   "blemeesd.session_info": "blemeesd.session_info_reply";
+  "blemeesd.list_requests": "blemeesd.requests";
+  "blemeesd.respond": "blemeesd.responded";
 }
 export type RequestType = keyof Replies;
 export type Reply<T extends RequestType> = DaemonFrame<Replies[T]>;
@@ -71,6 +73,8 @@ export type UserInput = string | ContentBlock[] | UserMessage;
 
 /** The schema's constant, repeated without its module; the type holds the two together. */
 export const PROTOCOL_NAME: typeof PROTOCOL = "blemees/2";
+/** What we know beyond the specification; the daemon then names in `hello_ack` what it knows. */
+export const FEATURE_NAMES: typeof FEATURES = ["requests"];
 
 export function toMessage(input: UserInput): UserMessage {
   if (typeof input === "string" || Array.isArray(input)) return { role: "user", content: input };

@@ -1,9 +1,10 @@
 // The library `blemees/client`: connect to the daemon, open sessions, run turns, watch, resume.
 export { CodedError } from "../base/coded-error.ts";
 export { resolveSocketPath } from "../base/socket-path.ts";
+export type { Answer, Choice, Decision, Question, RequestPayload, RequestRow } from "../protocol/requests.ts";
 export type { Backoff } from "./backoff.ts";
 export { type Client, type ConnectOptions, connect } from "./client.ts";
-export { type Connection, type ConnectionHandlers, dial } from "./connection.ts";
+export { type Connection, type ConnectionHandlers, dial, helloFrame } from "./connection.ts";
 export { findSocket } from "./discover.ts";
 export type {
   AgentFrame,
@@ -19,6 +20,14 @@ export type {
   WireFrame,
 } from "./frames.ts";
 export type { OpenOptions } from "./port.ts";
+export {
+  type PendingRequest,
+  type RequestNews,
+  type RequestsFilter,
+  type Responded,
+  type RespondOptions,
+  requestOf,
+} from "./requests.ts";
 export type { SessionHandle, WatchHandle } from "./session.ts";
 export type { StreamEnd } from "./stream.ts";
 export type { Turn } from "./turn.ts";

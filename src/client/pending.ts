@@ -24,6 +24,9 @@ const REPEATABLE: ReadonlySet<RequestType> = new Set([
   "blemeesd.session_info",
   "blemeesd.close",
   "blemeesd.unwatch",
+  "blemeesd.list_requests",
+  // The first answer to a request counts; the same one again gets what came of it.
+  "blemeesd.respond",
 ]);
 
 export class Pending {
@@ -98,9 +101,13 @@ export class Pending {
   }
 }
 
-export function toError(frame: Pick<ErrorFrame, "code" | "message" | "session_id">): CodedError {
-  const data = frame.session_id === undefined ? {} : { data: { session_id: frame.session_id } };
-  return new CodedError(frame.code, frame.message, data);
+/** Its `data` is the frame's, and the session it is about. */
+export function toError(frame: Pick<ErrorFrame, "code" | "message" | "session_id" | "data">): CodedError {
+  const { code, message, session_id, data } = frame;
+  if (session_id === undefined && data === undefined) return new CodedError(code, message);
+  return new CodedError(code, message, {
+    data: { ...(session_id === undefined ? {} : { session_id }), ...data },
+  });
 }
 
 function keyOf(frame: RequestFrame): string {

@@ -12,6 +12,8 @@ export interface OpenOptions {
   options?: Record<string, unknown>;
   resume?: boolean;
   last_seen_seq?: number;
+  /** Who may answer what the agent asks: only we (default), or every client. The daemon keeps it with the session. */
+  answers?: "owner" | "any";
 }
 
 export type AttachType = "blemeesd.open" | "blemeesd.watch";

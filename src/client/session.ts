@@ -2,8 +2,16 @@
 // come from a stream that survives reconnects.
 import { randomUUID } from "node:crypto";
 import { CodedError } from "../base/coded-error.ts";
+import type { Answer, RequestRow } from "../protocol/requests.ts";
 import { type DaemonFrame, type Reply, type SessionFrame, toMessage, type UserInput } from "./frames.ts";
 import type { OpenOptions, Port } from "./port.ts";
+import {
+  listRequests,
+  type RequestsFilter,
+  type Responded,
+  type RespondOptions,
+  respondFrame,
+} from "./requests.ts";
 import type { SessionStream, StreamEnd } from "./stream.ts";
 import { Turn } from "./turn.ts";
 
@@ -25,8 +33,14 @@ export class SessionHandle {
   }
 
   static async open(port: Port, order: OpenOptions): Promise<SessionHandle> {
-    const { backend, options = {}, session_id = randomUUID(), resume, last_seen_seq } = order;
-    const base = { type: "blemeesd.open", session_id, backend, options: { [backend]: options } } as const;
+    const { backend, options = {}, session_id = randomUUID(), resume, last_seen_seq, answers } = order;
+    const base = {
+      type: "blemeesd.open",
+      session_id,
+      backend,
+      ...(answers === undefined ? {} : { answers }),
+      options: { [backend]: options },
+    } as const;
     const first = { ...base, ...(resume === undefined ? {} : { resume }), ...seen(last_seen_seq) };
     const { stream, reply } = await port.attach<"blemeesd.open">({
       session_id,
@@ -69,6 +83,16 @@ export class SessionHandle {
   /** Ends the running turn; its `agent.result` says `interrupted`. */
   async interrupt(): Promise<DaemonFrame<"blemeesd.interrupted">> {
     return this.#port.request({ type: "blemeesd.interrupt", session_id: this.session_id });
+  }
+
+  /** What its agent waits for. */
+  requests(filter: Omit<RequestsFilter, "session_id"> = {}): Promise<RequestRow[]> {
+    return listRequests(this.#port, { ...filter, session_id: this.session_id });
+  }
+
+  /** Answers what the agent asked. A drop in between loses nothing: it is said again, and counts once. */
+  respond(request_id: string, answer: Answer, how: RespondOptions = {}): Promise<Responded> {
+    return this.#port.request(respondFrame(this.session_id, request_id, answer, how));
   }
 
   /** Ends the session; `delete` also removes what the daemon recorded. Unread events are dropped. */
@@ -133,6 +157,16 @@ export class WatchHandle {
   /** The session's frames from here on; ends when the session is closed. */
   events(): AsyncIterableIterator<SessionFrame> {
     return iterate(this.#stream);
+  }
+
+  /** What its agent waits for. */
+  requests(filter: Omit<RequestsFilter, "session_id"> = {}): Promise<RequestRow[]> {
+    return listRequests(this.#port, { ...filter, session_id: this.session_id });
+  }
+
+  /** Answers what the agent asked, if the session's owner lets others answer; else `answer_not_allowed`. */
+  respond(request_id: string, answer: Answer, how: RespondOptions = {}): Promise<Responded> {
+    return this.#port.request(respondFrame(this.session_id, request_id, answer, how));
   }
 
   /** Stops watching. Unread events are dropped. */

@@ -53,7 +53,12 @@ test("hello names the client and the protocol, and its answer is kept", async ()
   server.hello = undefined;
   const joining = join({ client: "my-tool/1.0" });
   const peer = await server.accept();
-  expect(await peer.next()).toEqual({ type: "blemeesd.hello", client: "my-tool/1.0", protocol: "blemees/2" });
+  expect(await peer.next()).toEqual({
+    type: "blemeesd.hello",
+    client: "my-tool/1.0",
+    protocol: "blemees/2",
+    features: ["requests"],
+  });
   peer.send({
     type: "blemeesd.hello_ack",
     daemon: "blemeesd/9",

@@ -46,6 +46,14 @@ describe.runIf(isBuilt)("examples", () => {
     expect(code).toBe(0);
   });
 
+  test("approvals.ts answers what the agent asks, and the turn goes on", async () => {
+    const { code, output } = await runExample("approvals");
+    expect(output).toMatch(
+      /\[asked\] demo_shell: rm -rf build\n\[resolved\] \{"decision":"decline",.*You declined: "only reading is allowed here"\..*\[success\]/s,
+    );
+    expect(code).toBe(0);
+  });
+
   test("raw-socket.sh speaks the protocol with nothing but a shell", async () => {
     const { code, output } = await run("bash", ["examples/raw-socket.sh", "hello"]);
     expect(output).toMatch(/hello_ack.*blemeesd\.opened.*agent\.result.*blemeesd\.closed/s);

@@ -20,13 +20,31 @@ const SPEC: [code: string, fatal: boolean][] = [
   ["internal", false],
 ];
 
+/** What sm#288 names, and what the ledger adds: none of them costs the connection. */
+const LEDGER = [
+  "pending_structured_request",
+  "request_unknown",
+  "request_expired",
+  "request_orphaned",
+  "request_withdrawn",
+  "request_changed",
+  "invalid_answer",
+  "answer_not_allowed",
+  "store_failed",
+];
+
+test("the table has the codes of the specification and of the ledger, and no others", () => {
+  expect(Object.keys(ERRORS).sort()).toEqual([...SPEC.map(([code]) => code), ...LEDGER].sort());
+  for (const code of LEDGER) expect(ERRORS[code as keyof typeof ERRORS].fatal).toBe(false);
+});
+
 test.each(SPEC)("%s is a code, fatal to the connection: %s", (code, fatal) => {
   expect(isErrorCode(code)).toBe(true);
   expect(ERRORS[code as keyof typeof ERRORS].fatal).toBe(fatal);
 });
 
 test("blemees/1 knows every code, some by an older name", () => {
-  const older = new Set(["claude_crashed", "oauth_expired", "invalid_message"]);
+  const older = new Set(["claude_crashed", "oauth_expired", "invalid_message", "session_busy"]);
   for (const entry of Object.values(ERRORS) as ErrorEntry[]) {
     if (entry.blemees1 !== undefined) expect(older.has(entry.blemees1)).toBe(true);
   }

@@ -4,9 +4,10 @@
 
 Drives every verb, checks the replies itself, and writes everything it sent and received to RECORD, one JSON
 object a line: {"dir": "out" | "in", "conn": n, "frame": {...}, "bad": true}. `bad` marks what was sent wrong on
-purpose. The fake agent understands "#say words", "#slow n ms", "#hang", "#crash", "#stderr n".
+purpose. The fake agent understands "#say words", "#slow n ms", "#hang", "#crash", "#stderr n", "#ask command".
 """
 
+import hashlib
 import json
 import queue
 import socket
@@ -311,6 +312,49 @@ def ending(owner, watcher, session):
     owner.request({"type": "blemeesd.close", "session_id": session, "delete": True})
 
 
+def approvals():
+    client = Client()
+    session = str(uuid.uuid4())
+    client.open(session, answers="owner", options={"claude": {"cwd": CWD, "approvals": True}})
+
+    def respond(row, answer, bad=False, **fields):
+        ids = {"session_id": session, "request_id": row["request_id"]}
+        return client.request({"type": "blemeesd.respond", **ids, "answer": answer, **fields}, bad)
+
+    def asked(text):
+        client.user(session, text)
+        notice = client.next(lambda f: f.get("category") == "request_pending")
+        return notice["data"]["request"]
+
+    row = asked("#ask mkdir ü")
+    check_equal((row["status"], row["session_id"], row["request_type"]), ("pending", session, "command"), "request")
+    check_equal(row["payload"]["command"], "mkdir ü", "the whole command")
+    shown = json.dumps(row["payload"], ensure_ascii=False, separators=(",", ":"))
+    check_equal(hashlib.sha256(shown.encode("utf-8")).hexdigest(), row["shown_hash"], "the hash of what is shown")
+    listed = client.request({"type": "blemeesd.list_requests", "session_id": session})
+    check_equal((listed["type"], listed["requests"]), ("blemeesd.requests", [row]), "list_requests")
+    check_equal(respond(row, {"decision": "perhaps"}, bad=True)["code"], "invalid_message", "malformed answer")
+    check_equal(respond(row, {"answers": {}})["code"], "invalid_answer", "answer that does not fit")
+    check_equal(respond(row, {"decision": "accept"}, shown_hash="0")["code"], "request_changed", "another hash")
+    reply = respond(row, {"decision": "accept"}, shown_hash=row["shown_hash"], source="tui")
+    check_equal((reply["type"], reply["repeated"]), ("blemeesd.responded", False), "responded")
+    check_equal(reply["request"]["status"], "resolved", "resolved")
+    if not any(f["type"] == "agent.result" for f in client.stream(session)):
+        client.result(session)
+    again = respond(row, {"decision": "decline"})
+    check_equal((again["repeated"], again["request"]), (True, reply["request"]), "the first answer counts")
+    check_equal(respond({"request_id": "nothing"}, {"decision": "accept"})["code"], "request_unknown", "unknown")
+    check_equal(client.request({"type": "blemeesd.list_requests"})["requests"], [], "nothing waits")
+    row = asked("#ask ls")
+    client.send({"type": "blemeesd.interrupt", "session_id": session})
+    client.result(session)
+    check_equal(respond(row, {"decision": "accept"})["code"], "request_withdrawn", "interrupted meanwhile")
+    client.request({"type": "blemeesd.close", "session_id": session, "delete": True})
+    listed = client.request({"type": "blemeesd.list_requests", "session_id": session, "include_orphaned": True, "include_settled": True})
+    check_equal(listed["requests"], [], "deleted with its session")
+    client.close()
+
+
 def main():
     handshake()
     liveness()
@@ -322,6 +366,7 @@ def main():
     owner = takeover(client, session)
     owner = reconnect(owner, session)
     ending(owner, watcher, session)
+    approvals()
     record.flush()
     print(f"ok {checks} checks")
 

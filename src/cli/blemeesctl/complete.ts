@@ -1,11 +1,12 @@
-// Tab completion at the prompt: verbs, flags, session ids that went by, and keys that opens take.
-import { findVerb, VERBS } from "./verbs.ts";
+// Tab completion at the prompt: verbs, flags, ids of sessions and requests that went by, and keys that opens take.
+import { findVerb, takesSession, VERBS } from "./verbs.ts";
 
 /** Keys that the backends of the package know; any other may be typed as well. */
 const OPTION_KEYS = [
   "backend=",
   "resume=true",
   "last_seen_seq=",
+  "answers=any",
   "options.cwd=",
   "options.model=",
   "options.system_prompt=",
@@ -28,11 +29,17 @@ const FIRST: Record<string, readonly string[]> = {
   open: ["new"],
 };
 
+/** Ids that went by. */
+export interface KnownIds {
+  sessions: readonly string[];
+  requests: readonly string[];
+}
+
 /** What readline asks for: the candidates, and the part of the line they complete. */
-export function complete(line: string, sessions: readonly string[]): [string[], string] {
+export function complete(line: string, ids: KnownIds): [string[], string] {
   const words = line.trimStart().split(/\s+/);
   const last = words.at(-1) ?? "";
-  const candidates = words.length <= 1 ? verbNames() : forVerb(words, sessions);
+  const candidates = words.length <= 1 ? verbNames() : forVerb(words, ids);
   return [candidates.filter((candidate) => candidate.startsWith(last)), last];
 }
 
@@ -40,12 +47,12 @@ function verbNames(): string[] {
   return VERBS.filter((verb) => verb.where !== "shell").map((verb) => `${verb.name} `);
 }
 
-function forVerb(words: readonly string[], sessions: readonly string[]): string[] {
+function forVerb(words: readonly string[], { sessions, requests }: KnownIds): string[] {
   const verb = findVerb(words[0] ?? "");
   if (verb === undefined) return [];
   if (verb.name === "help") return verbNames();
   const flags = (verb.flags ?? []).map(({ name }) => `--${name}`);
-  const takesId = / ID\b/.test(verb.usage);
-  if (words.length === 2) return [...(FIRST[verb.name] ?? []), ...(takesId ? sessions : []), ...flags];
+  const ids = verb.answer === undefined ? (takesSession(verb) ? sessions : []) : requests;
+  if (words.length === 2) return [...(FIRST[verb.name] ?? []), ...ids, ...flags];
   return [...(PAIRS[verb.name] ?? []), ...flags];
 }

@@ -1,10 +1,12 @@
-// Completion scripts for shells, made from the verb table. Session ids are asked from the daemon as one types.
+// Completion scripts for shells, made from the verb table. Ids are asked from the daemon as one types.
 import type { Flag } from "../command.ts";
 import { UsageError } from "../command.ts";
 import { COMMON_FLAGS, PROGRAM_FLAGS } from "./help.ts";
-import { VERBS, type Verb } from "./verbs.ts";
+import type { Verb } from "./verb.ts";
+import { takesSession, VERBS } from "./verbs.ts";
 
 const IDS = "blemeesctl sessions --live --ids 2>/dev/null";
+const REQUEST_IDS = "blemeesctl requests --ids 2>/dev/null";
 const SHELL_VERBS = VERBS.filter((verb) => verb.where !== "prompt");
 const names = SHELL_VERBS.map((verb) => verb.name).join(" ");
 
@@ -29,7 +31,10 @@ _blemeesctl() {
     "") words="${names} ${dashed(PROGRAM_FLAGS)}" ;;
 ${cases.join("\n")}
   esac
-  case "$verb" in ${idVerbs().join("|")}) words="$words $(${IDS})" ;; esac
+  case "$verb" in
+    ${idVerbs().join("|")}) words="$words $(${IDS})" ;;
+    ${answerVerbs().join("|")}) words="$words $(${REQUEST_IDS})" ;;
+  esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _blemeesctl blemeesctl`;
@@ -53,7 +58,10 @@ ${described.join("\n")}
     "") _describe command verbs; compadd -- ${dashed(PROGRAM_FLAGS)}; return ;;
 ${cases.join("\n")}
   esac
-  case "$verb" in ${idVerbs().join("|")}) compadd -- $(${IDS}) ;; esac
+  case "$verb" in
+    ${idVerbs().join("|")}) compadd -- $(${IDS}) ;;
+    ${answerVerbs().join("|")}) compadd -- $(${REQUEST_IDS}) ;;
+  esac
 }
 compdef _blemeesctl blemeesctl`;
 }
@@ -70,6 +78,7 @@ function fish(): string {
     ...PROGRAM_FLAGS.map((flag) => fishFlag(flag, "__fish_use_subcommand")),
     ...verbs,
     `complete -c blemeesctl -f -n '__fish_seen_subcommand_from ${idVerbs().join(" ")}' -a '(${IDS})'`,
+    `complete -c blemeesctl -f -n '__fish_seen_subcommand_from ${answerVerbs().join(" ")}' -a '(${REQUEST_IDS})'`,
   ].join("\n");
 }
 
@@ -79,7 +88,11 @@ function fishFlag({ name, short, value, summary }: Flag, when: string): string {
 }
 
 function idVerbs(): string[] {
-  return SHELL_VERBS.filter((verb) => / ID\b/.test(verb.usage)).map((verb) => verb.name);
+  return SHELL_VERBS.filter(takesSession).map((verb) => verb.name);
+}
+
+function answerVerbs(): string[] {
+  return SHELL_VERBS.filter((verb) => verb.answer !== undefined).map((verb) => verb.name);
 }
 
 function wordsOf(verb: Verb): string {

@@ -12,6 +12,21 @@ export interface ShellContext {
   signal: AbortSignal;
   /** What stands on stdin; undefined when it is a terminal. */
   readInput(): Promise<string | undefined>;
+  /** What a person types, line by line; absent when nobody sits at a terminal. */
+  readLines?(prompt: string, onLine: (line: string) => Promise<void>): LineReader;
+}
+
+export interface LineReader {
+  /** Takes the prompt off the screen, so that something can be printed; `show` puts it back as it was. */
+  hide(): void;
+  show(): void;
+  close(): void;
+}
+
+export async function show(context: ShellContext, frame: object, lines: () => string[]): Promise<number> {
+  if (context.isJson) await context.output.json(frame);
+  else for (const line of lines()) await context.output.line(line);
+  return 0;
 }
 
 /** For verbs that last: a daemon that is restarted meanwhile is found again. */

@@ -1,6 +1,7 @@
 // Help texts, made from the verb table.
 import type { Flag } from "../command.ts";
-import { VERBS, type Verb } from "./verbs.ts";
+import type { Verb } from "./verb.ts";
+import { VERBS } from "./verbs.ts";
 
 export const COMMON_FLAGS: readonly Flag[] = [
   {

@@ -1,5 +1,4 @@
 // blemeesctl: with a verb it does that and exits; without one it is a prompt (or reads verbs from a pipe).
-
 import { type Arguments, parseArguments } from "../command.ts";
 import { Output } from "../output.ts";
 import { completionScript } from "./completion.ts";
@@ -8,7 +7,7 @@ import { parseShell } from "./parse.ts";
 import { feedFrom } from "./piped.ts";
 import { Repl } from "./repl.ts";
 import { runShell } from "./shell.ts";
-import { PromptLine, talkOn } from "./terminal.ts";
+import { linesOf, PromptLine, talkOn } from "./terminal.ts";
 import { findVerb } from "./verbs.ts";
 
 export async function main(argv: readonly string[], version: string): Promise<number> {
@@ -35,6 +34,7 @@ async function runVerb(program: Arguments, version: string): Promise<number> {
       daemon: { client: `blemeesctl/${version}`, ...socketOf(flags) },
       signal: onInterrupt(),
       readInput,
+      ...(process.stdin.isTTY && stderr.isTTY ? { readLines: linesOf(process.stdin, stderr) } : {}),
     },
   );
 }
@@ -46,6 +46,7 @@ async function prompt(program: Arguments, version: string): Promise<number> {
     socket: socketOf(program.flags).socket,
     client: `blemeesctl/${version}`,
     print: (text) => line.print(text),
+    columns: stdout.isTTY ? stdout.columns || 80 : undefined,
     isScript: !stdin.isTTY,
   });
   const isConnected = program.flags["no-connect"] === true || (await repl.connect());

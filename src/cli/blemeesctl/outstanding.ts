@@ -1,6 +1,6 @@
 // What the prompt still waits for, so that piped input is answered in full before the program ends.
 import type { WireFrame } from "../../client/index.ts";
-import type { Frame } from "./verbs.ts";
+import type { Frame } from "./verb.ts";
 
 /** Frames that end the wait for a session's turn, should its result never come to us. */
 const TURN_ENDERS = new Set([
@@ -38,22 +38,28 @@ export class Outstanding {
     this.#tell();
   }
 
+  /** A turn that was started here is not over yet. */
+  get hasTurn(): boolean {
+    return [...this.#keys].some((key) => key.startsWith("turn "));
+  }
+
   /** Resolves when nothing is waited for any more. */
   settled(): Promise<void> {
-    return this.#until(() => this.#keys.size === 0);
+    return this.until(() => this.#keys.size === 0);
   }
 
   /** Resolves when the frame may go out in a script: what was asked is answered, its session's turn is over. */
   readyFor({ type, session_id }: Frame): Promise<void> {
     const turn = `turn ${String(session_id)}`;
     const needsQuiet = type === "agent.user" || type === "blemeesd.close";
-    return this.#until(() => {
+    return this.until(() => {
       const isAnswered = [...this.#keys].every((key) => key.startsWith("turn "));
       return isAnswered && !(needsQuiet && this.#keys.has(turn));
     });
   }
 
-  #until(isOver: () => boolean): Promise<void> {
+  /** Resolves when it is so; looked at with every frame. */
+  until(isOver: () => boolean): Promise<void> {
     if (isOver()) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ isOver, resolve }));
   }

@@ -1,7 +1,8 @@
 // From a typed line, or from the arguments of the program, to a verb and what it was given.
 import { didYouMean, type Flag, parseArguments, UsageError } from "../command.ts";
 import { splitWords } from "./values.ts";
-import { findVerb, VERBS, type Verb, type VerbArguments } from "./verbs.ts";
+import type { Verb, VerbArguments } from "./verb.ts";
+import { findVerb, VERBS } from "./verbs.ts";
 
 export interface Parsed {
   verb: Verb;

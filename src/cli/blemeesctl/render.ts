@@ -1,18 +1,21 @@
 // A session's frames as a conversation: what the agent says goes to stdout, tools, notices and troubles to
 // stderr. Frames of sub-agents are left out of the answer.
-import type { SessionFrame } from "../../client/index.ts";
+import { type RequestRow, requestOf, type SessionFrame } from "../../client/index.ts";
 import type { Output } from "../output.ts";
+import { requestLines } from "./request-text.ts";
 
 const MAX_DETAIL = 200;
 
 export class Renderer {
   readonly #output: Output;
+  readonly #hint: Hint;
   /** The message being built came by deltas, so its whole text is not printed again. */
   #hasStreamed = false;
   #isAtLineStart = true;
 
-  constructor(output: Output) {
+  constructor(output: Output, hint: Hint = answerInShell) {
     this.#output = output;
+    this.#hint = hint;
   }
 
   async show(frame: SessionFrame): Promise<void> {
@@ -28,6 +31,8 @@ export class Renderer {
     } else if (frame.type === "agent.result") {
       await this.#endLine();
       this.#result(frame);
+    } else if (await this.#ask(frame)) {
+      return;
     } else {
       const talk = talkOf(frame);
       if (talk === undefined) return;
@@ -35,6 +40,15 @@ export class Renderer {
       if (talk.isError) this.#output.error(talk.text);
       else this.#output.note(talk.text);
     }
+  }
+
+  /** True when the frame was a request that waits for an answer. */
+  async #ask(frame: SessionFrame): Promise<boolean> {
+    const news = requestOf(frame);
+    if (news?.status !== "pending") return false;
+    await this.#endLine();
+    this.#output.ask(requestLines(news, this.#hint(news), this.#output.talkColumns).join("\n"));
+    return true;
   }
 
   async #say(text: string): Promise<void> {
@@ -61,6 +75,15 @@ export class Renderer {
     ];
     this.#output.note(`✓ done${parts.length === 0 ? "" : `: ${parts.join(", ")}`}`);
   }
+}
+
+/** How to answer from where it is shown. */
+export type Hint = (row: RequestRow) => string;
+
+export function answerInShell({ request_id, payload }: RequestRow): string {
+  const verb = payload.questions === undefined ? "accept" : "answer";
+  const words = verb === "answer" ? " 1=TEXT" : "";
+  return `answer it with: blemeesctl ${verb} ${request_id}${words}`;
 }
 
 interface Talk {

@@ -2,18 +2,25 @@
 // protocol by hand. It knows no terminal; terminal.ts and piped.ts feed it lines.
 import { messageOf } from "../../base/coded-error.ts";
 import { sanitize, sanitizeJson } from "../../base/sanitize.ts";
-import { type Connection, dial, findSocket, type WireFrame } from "../../client/index.ts";
+import { type Connection, dial, findSocket, helloFrame, type WireFrame } from "../../client/index.ts";
 import { UsageError } from "../command.ts";
+import { pickRequest, splitRequest } from "./answers.ts";
+import { Asked } from "./asked.ts";
+import { TYPE_HERE } from "./asking.ts";
 import { promptHelp, verbHelp } from "./help.ts";
 import { Outstanding } from "./outstanding.ts";
 import { parseLine } from "./parse.ts";
-import { type Frame, findVerb, type VerbArguments } from "./verbs.ts";
+import { requestLines } from "./request-text.ts";
+import type { Frame, Verb, VerbArguments } from "./verb.ts";
+import { findVerb, requestId } from "./verbs.ts";
 
 export interface ReplOptions {
   socket: string | undefined;
   /** `blemeesctl/1.0`, for hello. */
   client: string;
   print(line: string): void;
+  /** How wide the screen is; absent when there is none. */
+  columns?: number | undefined;
   /** In a script each frame waits for the answers before it, as a person would; an interrupt does not. */
   isScript: boolean;
 }
@@ -24,6 +31,7 @@ export class Repl {
   readonly #options: ReplOptions;
   readonly #outstanding = new Outstanding();
   readonly #sessions = new Set<string>();
+  readonly #asked = new Asked();
   #connection: Connection | undefined;
   #isPretty = false;
   #isQuiet = false;
@@ -43,6 +51,11 @@ export class Repl {
     return [...this.#sessions];
   }
 
+  /** Requests that wait for an answer, for completion. */
+  get requests(): readonly string[] {
+    return this.#asked.ids;
+  }
+
   /** True when it worked; the reason otherwise is printed. */
   async connect(path = this.#options.socket): Promise<boolean> {
     await this.disconnect();
@@ -54,6 +67,7 @@ export class Repl {
           frame: (frame) => this.#received(frame),
           closed: (reason) => {
             this.#connection = undefined;
+            this.#asked.clear();
             this.#outstanding.clear();
             if (!this.#isOver) this.#note(`disconnected: ${reason.message}`);
           },
@@ -76,7 +90,8 @@ export class Repl {
       const parsed = parseLine(line);
       if (parsed === undefined) return;
       const { verb, given } = parsed;
-      if (verb.frame === undefined) await LOCAL[verb.name]?.(this, given);
+      if (verb.answer !== undefined) await this.#answer(verb.answer, given);
+      else if (verb.frame === undefined) await LOCAL[verb.name]?.(this, given);
       else await this.#send(verb.frame(given), given.words[0] === "new");
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
@@ -106,7 +121,25 @@ export class Repl {
   }
 
   async sayHello(): Promise<void> {
-    await this.#send({ type: "blemeesd.hello", client: this.#options.client, protocol: "blemees/2" }, false);
+    await this.#send(helloFrame(this.#options.client), false);
+  }
+
+  /** Only what was shown here can be answered here, and as it was shown. */
+  async #answer(toAnswer: NonNullable<Verb["answer"]>, given: VerbArguments): Promise<void> {
+    const split = splitRequest(given.words, given.rest);
+    const { isScript } = this.#options;
+    // A script cannot see the request come; it is answered when it is there.
+    if (isScript) {
+      const isThere = (): boolean => this.#asked.ids.some((id) => id.startsWith(split.request ?? ""));
+      await this.#outstanding.until(() => isThere() || !this.#outstanding.hasTurn);
+    }
+    const row = pickRequest(this.#asked.pending, split.request);
+    const { session_id, request_id } = row;
+    const answer = toAnswer(split, row, given.flags);
+    const shown_hash = given.flags["shown"] ?? row.shown_hash;
+    const source = isScript ? "api" : "tui";
+    const ids = { type: "blemeesd.respond", id: requestId(), session_id, request_id };
+    await this.#send({ ...ids, answer, shown_hash, source }, false);
   }
 
   async #send(frame: Frame, isNew: boolean): Promise<void> {
@@ -128,11 +161,15 @@ export class Repl {
   }
 
   #received(frame: WireFrame): void {
+    const asked = this.#asked.see(frame);
     this.#outstanding.received(frame);
     if (typeof frame.session_id === "string") this.#sessions.add(frame.session_id);
     if (frame.type === "blemeesd.sessions") this.#remember(frame["sessions"]);
     if (this.#isQuiet && frame.type === "agent.delta") return;
     this.#options.print(frameLine(frame, this.#isPretty, new Date()));
+    for (const row of asked) {
+      this.#options.print(requestLines(row, TYPE_HERE, this.#options.columns ?? Infinity).join("\n"));
+    }
   }
 
   #remember(rows: unknown): void {

@@ -6,14 +6,15 @@ import {
   dial,
   findSocket,
   type RequestFrame,
-  type SessionHandle,
   type WireFrame,
 } from "../../client/index.ts";
-import { patiently, type ShellContext } from "./context.ts";
+import { claim } from "./claim.ts";
+import { patiently, type ShellContext, show } from "./context.ts";
 import type { Parsed } from "./parse.ts";
 import { infoLines, sessionLines, statusLines } from "./reply.ts";
+import { answerRequest, listRequests } from "./requests.ts";
 import { runPrompt, streamTurn, watchSession } from "./stream.ts";
-import type { Frame, VerbArguments } from "./verbs.ts";
+import type { Frame, VerbArguments } from "./verb.ts";
 
 type Request<T extends RequestFrame["type"]> = Extract<RequestFrame, { type: T }>;
 
@@ -23,7 +24,11 @@ type Action = (client: Client, context: ShellContext, given: VerbArguments, fram
 export async function runShell({ verb, given }: Parsed, context: ShellContext): Promise<number> {
   const frame = verb.frame?.(given) ?? { type: "" };
   if (verb.name === "raw") return exchange(context, frame);
-  const action = ACTIONS[verb.name];
+  const { answer } = verb;
+  const action =
+    answer === undefined
+      ? ACTIONS[verb.name]
+      : (client: Client) => answerRequest(client, context, given, answer);
   if (action === undefined) throw new CodedError("internal", `${verb.name} has no shell action`);
   const client = await connect({
     ...context.daemon,
@@ -70,6 +75,8 @@ const ACTIONS: Record<string, Action> = {
     return show(context, info, () => infoLines(info, context.output.columns));
   },
 
+  requests: (client, context, { flags }, frame) => listRequests(client, context, flags, frame),
+
   open: openSession,
   resume: openSession,
 
@@ -109,16 +116,6 @@ async function sendMessage(
   return streamTurn(session, frame["message"] as { role: "user"; content: string }, context);
 }
 
-/** Only its owner may drive a session, so it is resumed here; not away from somebody who drives it now. */
-async function claim(client: Client, session_id: string, isTaking: boolean): Promise<SessionHandle> {
-  const { backend, attached, last_seq } = await client.sessionInfo(session_id);
-  if (attached && !isTaking) {
-    const text = `another client drives session ${session_id}; add --take to take it over, or use watch`;
-    throw new CodedError("session_busy", text);
-  }
-  return client.open({ session_id, backend, resume: true, last_seen_seq: last_seq });
-}
-
 /** Sends a frame as it is and prints what comes back, up to the answer: the frame with its id, else the first. */
 async function exchange(context: ShellContext, frame: Frame): Promise<number> {
   const { socket, client } = context.daemon;
@@ -143,10 +140,4 @@ async function exchange(context: ShellContext, frame: Frame): Promise<number> {
   await connection.close();
   for (const reply of replies) await context.output.json(reply);
   return replies.some((reply) => reply.type === "blemeesd.error") ? 1 : 0;
-}
-
-async function show(context: ShellContext, frame: object, lines: () => string[]): Promise<number> {
-  if (context.isJson) await context.output.json(frame);
-  else for (const line of lines()) await context.output.line(line);
-  return 0;
 }

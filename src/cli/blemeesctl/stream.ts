@@ -2,10 +2,11 @@
 import { resolve } from "node:path";
 import type { Client, SessionFrame, SessionHandle, UserInput } from "../../client/index.ts";
 import { UsageError } from "../command.ts";
+import { Asking, TYPE_HERE } from "./asking.ts";
 import type { ShellContext } from "./context.ts";
-import { Renderer } from "./render.ts";
+import { type Hint, Renderer } from "./render.ts";
 import { parseOpenPairs, parsePairs } from "./values.ts";
-import type { VerbArguments } from "./verbs.ts";
+import type { VerbArguments } from "./verb.ts";
 
 /** Opens a session, streams one answer, closes. The record stays, so that the session can be resumed. */
 export async function runPrompt(
@@ -21,7 +22,8 @@ export async function runPrompt(
   const backend = String(given.flags["backend"] ?? firstBackend(client));
   const cwd = resolve(String(given.flags["cwd"] ?? "."));
   const { options } = parseOpenPairs(pairs, backend);
-  const session = await client.open({ backend, options: { cwd, ...options } });
+  const answers = answersOf(given.flags["answers"]);
+  const session = await client.open({ backend, options: { cwd, ...options }, ...answers });
   context.output.note(`· ${backend} session ${session.session_id}`);
   try {
     return await streamTurn(session, prompt, context);
@@ -36,16 +38,21 @@ export async function streamTurn(
   input: UserInput,
   context: ShellContext,
 ): Promise<number> {
-  const print = printer(context);
+  const asking = context.isJson || context.readLines === undefined ? undefined : new Asking(session, context);
+  const print = printer(context, asking === undefined ? undefined : () => TYPE_HERE);
   const interrupt = (): void => {
     session.interrupt().catch(() => undefined); // the connection is gone, which the turn tells
   };
   context.signal.addEventListener("abort", interrupt, { once: true });
   try {
     const turn = session.turn(input);
-    for await (const frame of turn) await print(frame);
+    for await (const frame of turn) {
+      if (asking === undefined) await print(frame);
+      else await asking.around(frame, () => print(frame));
+    }
     return (await turn.result()).subtype === "success" ? 0 : 1;
   } finally {
+    asking?.close();
     context.signal.removeEventListener("abort", interrupt);
   }
 }
@@ -70,10 +77,16 @@ export async function watchSession(
   return 0;
 }
 
-function printer(context: ShellContext): (frame: SessionFrame) => Promise<void> {
+function printer(context: ShellContext, hint?: Hint): (frame: SessionFrame) => Promise<void> {
   if (context.isJson) return (frame) => context.output.json(frame);
-  const renderer = new Renderer(context.output);
+  const renderer = new Renderer(context.output, hint);
   return (frame) => renderer.show(frame);
+}
+
+function answersOf(said: string | true | undefined): { answers?: "owner" | "any" } {
+  if (said === undefined) return {};
+  if (said === "owner" || said === "any") return { answers: said };
+  throw new UsageError(`--answers is owner or any, not ${said}`);
 }
 
 /** Only words that say so are options: a prompt may well be `a=b`. */

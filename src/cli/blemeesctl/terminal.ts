@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { clearLine, createInterface, cursorTo, type Interface } from "node:readline";
 import { complete } from "./complete.ts";
+import type { ShellContext } from "./context.ts";
 import type { Repl } from "./repl.ts";
 
 const PROMPT = "blemeesctl> ";
@@ -39,6 +40,35 @@ export class PromptLine {
   }
 }
 
+/** Reads lines beside a program that prints. Nothing of it is kept: it may be a password. */
+export function linesOf(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+): NonNullable<ShellContext["readLines"]> {
+  return (prompt, onLine) => {
+    const lines = createInterface({ input, output, prompt, historySize: 0 });
+    let isOpen = true;
+    const hide = (): void => {
+      cursorTo(output, 0);
+      clearLine(output, 0);
+    };
+    lines.on("line", (line) => {
+      void onLine(line).then(() => {
+        if (isOpen) lines.prompt();
+      });
+    });
+    // The terminal's own Ctrl-C goes to the line that is read; it means the program all the same.
+    lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+    lines.prompt();
+    const close = (): void => {
+      isOpen = false;
+      hide();
+      lines.close();
+    };
+    return { hide, show: () => lines.prompt(true), close };
+  };
+}
+
 export async function talkOn(terminal: Terminal, line: PromptLine, repl: Repl): Promise<void> {
   const file = join(homedir(), ".blemees_history");
   const lines = createInterface({
@@ -47,7 +77,7 @@ export async function talkOn(terminal: Terminal, line: PromptLine, repl: Repl): 
     history: readHistory(file),
     historySize: HISTORY_SIZE,
     removeHistoryDuplicates: true,
-    completer: (typed: string) => complete(typed, repl.sessions),
+    completer: (typed: string) => complete(typed, repl),
   });
   let history: string[] = [];
   lines.on("history", (all: string[]) => {
@@ -83,10 +113,11 @@ function readHistory(file: string): string[] {
   }
 }
 
-/** Prompts are in there, so it is for its owner only. */
+/** Prompts are in there, so it is for its owner only. What agents were answered is not: it may be a password. */
 function writeHistory(file: string, history: readonly string[]): void {
+  const kept = history.filter((line) => !/^\s*answer\b/.test(line));
   try {
-    writeFileSync(file, `${[...history].reverse().join("\n")}\n`, { mode: 0o600 });
+    writeFileSync(file, `${kept.reverse().join("\n")}\n`, { mode: 0o600 });
   } catch {
     // a home that cannot be written to is no reason to fail at the end
   }

@@ -3,7 +3,7 @@
 import { UsageError } from "../command.ts";
 
 /** The keys of an open that are not options of the backend. */
-const TOP_KEYS = new Set(["backend", "resume", "last_seen_seq"]);
+const TOP_KEYS = new Set(["backend", "resume", "last_seen_seq", "answers"]);
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 
 export function parseValue(text: string): unknown {
@@ -46,7 +46,7 @@ export interface OpenWords {
   options: Record<string, unknown>;
 }
 
-/** `backend=`, `resume=` and `last_seen_seq=` belong to the open itself, all else to the backend's options. */
+/** `backend=`, `resume=`, `last_seen_seq=` and `answers=` belong to the open itself, all else to the backend's options. */
 export function parseOpenPairs(tokens: readonly string[], defaultBackend: string): OpenWords {
   const pairs = parsePairs(tokens);
   const top = Object.fromEntries(pairs.filter(([key]) => TOP_KEYS.has(key)));

@@ -1,36 +1,10 @@
 // Every verb of blemeesctl: help, completion, the prompt and the command line are made from this table.
-// A verb with `frame` sends that frame; the others are local to the prompt (repl.ts) or the shell (shell.ts).
+// A verb with `frame` sends that frame, one with `answer` answers a request; the others are local to the prompt (repl.ts) or the shell (shell.ts).
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Flag, UsageError } from "../command.ts";
+import { answerVerbs } from "./answer-verbs.ts";
 import { parseJsonObject, parseOpenPairs, parsePairs } from "./values.ts";
-
-export interface VerbArguments {
-  words: readonly string[];
-  flags: Readonly<Record<string, string | true>>;
-  /** What stood behind the words of a verb with `verbatimFrom`, as it was typed. */
-  rest: string;
-}
-
-export interface Frame {
-  type: string;
-  [key: string]: unknown;
-}
-
-export interface Verb {
-  name: string;
-  aliases?: readonly string[];
-  usage: string;
-  summary: string;
-  /** Where it can be used: at the prompt, as an argument in the shell, or both. */
-  where: "prompt" | "shell" | "both";
-  /** The fewest and the most words it takes. */
-  words: readonly [number, number];
-  /** From this word on the line is taken as it was typed. */
-  verbatimFrom?: number;
-  flags?: readonly Flag[];
-  example?: string;
-  frame?(given: VerbArguments): Frame;
-}
+import type { Frame, Verb, VerbArguments } from "./verb.ts";
 
 const ANY = Number.POSITIVE_INFINITY;
 const TAKE: Flag = { name: "take", summary: "take the session over from the client that drives it" };
@@ -39,7 +13,7 @@ const QUIET: Flag = { name: "quiet", short: "q", summary: "print only the answer
 export const VERBS: readonly Verb[] = [
   {
     name: "run",
-    usage: 'run [--backend NAME] [--cwd DIR] [options.KEY=VALUE…] "prompt"',
+    usage: 'run [--backend NAME] [--cwd DIR] [--answers any] [options.KEY=VALUE…] "prompt"',
     summary: "open a session, stream one answer, close",
     where: "shell",
     words: [0, ANY],
@@ -51,6 +25,7 @@ export const VERBS: readonly Verb[] = [
         summary: "which agent (default: the first one the daemon has)",
       },
       { name: "cwd", value: "DIR", summary: "where the agent works (default: here)" },
+      { name: "answers", value: "WHO", summary: "who may answer what it asks: owner (default) or any" },
       QUIET,
     ],
     example: 'run --backend demo "use a tool, then tell me what you did"',
@@ -83,7 +58,7 @@ export const VERBS: readonly Verb[] = [
   })),
   {
     name: "open",
-    usage: "open ID|new [backend=NAME] [resume=true] [last_seen_seq=N] [KEY=VALUE…]",
+    usage: "open ID|new [backend=NAME] [resume=true] [last_seen_seq=N] [answers=any] [KEY=VALUE…]",
     summary: "open a session; other keys are options of the backend (default claude)",
     where: "both",
     words: [1, ANY],
@@ -160,6 +135,25 @@ export const VERBS: readonly Verb[] = [
     where: "prompt",
   },
   {
+    name: "requests",
+    usage: "requests [ID] [--all] [--ids]",
+    summary: "what agents ask and nobody has answered, all or of one session",
+    where: "both",
+    words: [0, 1],
+    flags: [
+      { name: "all", summary: "also those that are over: answered, expired, withdrawn, orphaned" },
+      { name: "ids", summary: "only the ids, one a line" },
+    ],
+    example: "requests --all",
+    frame: ({ words, flags }) => ({
+      type: "blemeesd.list_requests",
+      id: requestId(),
+      ...(words[0] === undefined ? {} : { session_id: words[0] }),
+      ...(flags["all"] ? { include_orphaned: true, include_settled: true } : {}),
+    }),
+  },
+  ...answerVerbs(TAKE),
+  {
     name: "raw",
     usage: "raw {…}",
     summary: "send any JSON frame as it is",
@@ -192,6 +186,10 @@ export const VERBS: readonly Verb[] = [
 
 export function findVerb(name: string): Verb | undefined {
   return VERBS.find((verb) => verb.name === name || verb.aliases?.includes(name));
+}
+
+export function takesSession(verb: Verb): boolean {
+  return /[ []ID\b/.test(verb.usage);
 }
 
 export function requestId(): string {

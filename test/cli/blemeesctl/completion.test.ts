@@ -41,9 +41,12 @@ test.each([
   ["open new options.m", ["options.model="]],
   ["close abc --d", ["--delete"]],
   ["pretty o", ["on", "off"]],
+  ["requests x", ["xyz"]],
+  ["accept r", ["req_1"]],
+  ["decline --s", ["--shown"]],
   ["nonsense x", []],
 ])("Tab behind %j offers %j", (line, offered) => {
-  expect(complete(line, ["abc", "xyz"])[0]).toEqual(offered);
+  expect(complete(line, { sessions: ["abc", "xyz"], requests: ["req_1"] })[0]).toEqual(offered);
 });
 
 test("the help starts with a usage line and an example, and has every verb", () => {

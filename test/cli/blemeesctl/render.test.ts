@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Renderer } from "../../../src/cli/blemeesctl/render.ts";
 import type { SessionFrame } from "../../../src/client/index.ts";
+import { noticeOf, pending, resolved } from "../../client/request-rows.ts";
 import { memoryOutput } from "../memory-sink.ts";
 
 type Loose = { type: string; [key: string]: unknown };
@@ -70,6 +71,17 @@ test.each([
   ],
 ])("%j is told on stderr", async (frame, text) => {
   expect((await render([frame])).stderr).toContain(text);
+});
+
+test("a request is shown whole even when quiet, with how to answer it", async () => {
+  const { stderr } = await render([noticeOf(pending(), 1) as Loose], true);
+  expect(stderr).toMatch(/^\? demo asks \(command\):\n {2}│ Bash: mkdir -p build\n/);
+  expect(stderr).toMatch(/\n {2}answer it with: blemeesctl accept req_a1\n$/);
+});
+
+test("how a request ended is one line of talk", async () => {
+  const { stderr } = await render([noticeOf(resolved(pending()), 2) as Loose]);
+  expect(stderr).toBe("· request_resolved: Bash: mkdir -p build\n");
 });
 
 test("talk in the middle of a line starts a new one", async () => {

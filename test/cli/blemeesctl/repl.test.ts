@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { feedFrom } from "../../../src/cli/blemeesctl/piped.ts";
 import { frameLine, Repl } from "../../../src/cli/blemeesctl/repl.ts";
+import { noticeOf, pending, resolved, responded } from "../../client/request-rows.ts";
 import { delta, openAnything, type Responder, result, ScriptedServer } from "../../client/scripted-server.ts";
 
 let server: ScriptedServer;
@@ -37,7 +38,9 @@ async function pipe(text: string): Promise<string> {
 test("connecting prints where, the hello that was sent and the answer", async () => {
   await repl.connect();
   expect(printed[0]).toBe(`· connected: ${server.path}`);
-  expect(printed[1]).toBe('→ {"type":"blemeesd.hello","client":"blemeesctl/t","protocol":"blemees/2"}');
+  expect(printed[1]).toBe(
+    '→ {"type":"blemeesd.hello","client":"blemeesctl/t","protocol":"blemees/2","features":["requests"]}',
+  );
   expect(printed[2]).toMatch(/^← \d\d:\d\d:\d\d\.\d{3} blemeesd\.hello_ack {2}\{/);
 });
 
@@ -61,6 +64,61 @@ test("in a script a close waits for the answer before it, an interrupt does not"
     result("s1", 1, "interrupted"),
   );
   expect(await done).toMatch(/agent\.result seq=1.*blemeesd\.closed/s);
+});
+
+/** A daemon whose agent asks in each turn, and goes on when it is answered. */
+const asking: Responder = (frame) => {
+  const { type, id } = frame;
+  if (type === "agent.user") return [noticeOf(pending(), 1)];
+  if (type === "blemeesd.list_requests") return [{ type: "blemeesd.requests", id, requests: [pending()] }];
+  if (type === "blemeesd.respond") {
+    said.push(frame);
+    return [noticeOf(resolved(pending()), 2), responded(frame, resolved(pending())), result("s1", 3)];
+  }
+  return demo(frame);
+};
+let said: object[];
+
+test("a request is shown whole, and a script answers it when it comes", async () => {
+  said = [];
+  server.responder = asking;
+  await repl.connect();
+  const text = await pipe("open s1 backend=demo\nsend s1 hi\naccept\n");
+  expect(text).toMatch(
+    /request_pending.*\n\? demo asks \(command\):\n.*mkdir -p build.*choices:.*agent\.result/s,
+  );
+  const answer = { decision: "accept" };
+  expect(said).toMatchObject([
+    { session_id: "s1", request_id: "req_a1", answer, shown_hash: "hash-a1", source: "api" },
+  ]);
+});
+
+test("at a terminal the answer is a person's; a message sent meanwhile answers nothing", async () => {
+  said = [];
+  server.responder = asking;
+  const person = new Repl({
+    socket: server.path,
+    client: "t",
+    print: (line) => printed.push(line),
+    isScript: false,
+  });
+  await person.connect();
+  await person.execute("requests");
+  await person.settled();
+  expect(person.requests).toEqual(["req_a1"]);
+  await person.execute("send s1 accept");
+  await person.execute("accept everything");
+  expect(said).toEqual([]);
+  await person.execute("decline req_a no");
+  await person.settled();
+  expect(said).toMatchObject([{ answer: { decision: "decline", message: "no" }, source: "tui" }]);
+  expect(person.requests).toEqual([]);
+  await person.disconnect();
+});
+
+test("an answer without a request says so", async () => {
+  await repl.connect();
+  expect(await pipe("accept\n")).toContain("nothing waits for an answer");
 });
 
 test("open new prints the id that it made", async () => {

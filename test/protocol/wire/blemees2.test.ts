@@ -8,7 +8,11 @@ const image = { type: "image", source: { type: "base64", media_type: "image/png"
 
 /** Good frames, most of them from the spec's own text (§5). */
 const GOOD: { [T in InboundType]: object[] } = {
-  "blemeesd.hello": [{ client: "your-tool/0.1", protocol: "blemees/2" }, { protocol: "blemees/2" }],
+  "blemeesd.hello": [
+    { client: "your-tool/0.1", protocol: "blemees/2" },
+    { protocol: "blemees/2" },
+    { protocol: "blemees/2", features: ["requests", "later"] },
+  ],
   "blemeesd.open": [
     {
       id: "r",
@@ -19,6 +23,7 @@ const GOOD: { [T in InboundType]: object[] } = {
       options: { claude: {} },
     },
     { session_id: "s", backend: "codex", options: {} },
+    { session_id: "s", backend: "codex", options: {}, answers: "any" },
     { session_id: "s", backend: "claude", options: { claude: { model: "sonnet" }, codex: { x: 1 } } },
   ],
   "agent.user": [
@@ -34,6 +39,22 @@ const GOOD: { [T in InboundType]: object[] } = {
   "blemeesd.watch": [{ session_id: "s" }, { id: "req_3", session_id: "s_abc", last_seen_seq: 0 }],
   "blemeesd.unwatch": [{ id: "req_4", session_id: "s_abc" }],
   "blemeesd.session_info": [{ id: "req_5", session_id: "s_abc" }],
+  "blemeesd.list_requests": [
+    {},
+    { id: "req_6", session_id: "s_abc", include_orphaned: true, include_settled: false },
+  ],
+  "blemeesd.respond": [
+    { session_id: "s", request_id: "r", answer: { decision: "accept" } },
+    {
+      id: "req_7",
+      session_id: "s",
+      request_id: "r",
+      answer: { decision: "cancel", message: "no", updated_input: { command: "ls" } },
+      shown_hash: "ab",
+      source: "tui",
+    },
+    { session_id: "s", request_id: "r", answer: { answers: { a: "x", b: ["y", "z"] } }, source: "api" },
+  ],
 };
 
 /** Wire facts §1 "Inbound checks": each is one fault. `"false"` once deleted and `"no"` once resumed (§14). */
@@ -75,6 +96,20 @@ const BAD: [type: InboundType, frame: object, field: string][] = [
   ["blemeesd.watch", { session_id: "s", last_seen_seq: "0" }, "last_seen_seq"],
   ["blemeesd.unwatch", { session_id: null }, "session_id"],
   ["blemeesd.session_info", { session_id: "a/b" }, "session_id"],
+  ["blemeesd.hello", { protocol: "blemees/2", features: "requests" }, "features"],
+  ["blemeesd.open", { session_id: "s", backend: "claude", options: {}, answers: "all" }, "answers"],
+  ["blemeesd.list_requests", { session_id: "" }, "session_id"],
+  ["blemeesd.list_requests", { include_orphaned: "yes" }, "include_orphaned"],
+  ["blemeesd.respond", { session_id: "s", answer: { decision: "accept" } }, "request_id"],
+  ["blemeesd.respond", { session_id: "s", request_id: "", answer: { decision: "accept" } }, "request_id"],
+  ["blemeesd.respond", { session_id: "s", request_id: "r" }, "answer"],
+  ["blemeesd.respond", { session_id: "s", request_id: "r", answer: { decision: "yes" } }, "answer"],
+  ["blemeesd.respond", { session_id: "s", request_id: "r", answer: {} }, "answer"],
+  [
+    "blemeesd.respond",
+    { session_id: "s", request_id: "r", answer: { decision: "accept" }, source: "policy" },
+    "source",
+  ],
 ];
 
 describe("inbound", () => {
@@ -91,6 +126,18 @@ describe("inbound", () => {
   });
 });
 
+const REQUEST = {
+  request_id: "r",
+  session_id: "s",
+  backend: "codex",
+  request_type: "command",
+  status: "pending",
+  payload: { title: "ls", command: "ls", choices: [{ decision: "accept" }, { decision: "decline" }] },
+  shown_hash: "ab",
+  requested_at_ms: 1,
+  generation: "g",
+};
+
 /** The frames of the spec's examples, as the daemon sends them. */
 const SENT: Record<string, unknown>[] = [
   {
@@ -103,7 +150,10 @@ const SENT: Record<string, unknown>[] = [
   { type: "blemeesd.opened", id: "r", session_id: "s", backend: "claude", subprocess_pid: 5, last_seq: 0 },
   { type: "blemeesd.error", id: "r", session_id: "s", code: "spawn_failed", message: "..." },
   { type: "blemeesd.error", session_id: "s", seq: 4, backend: "claude", code: "auth_failed", message: "Run" },
+  { type: "blemeesd.error", code: "request_expired", message: "...", data: { request_id: "r" } },
   { type: "blemeesd.interrupted", session_id: "s", was_idle: true },
+  { type: "blemeesd.requests", id: "r", session_id: "s", requests: [REQUEST] },
+  { type: "blemeesd.responded", session_id: "s", request_id: "r", repeated: false, request: REQUEST },
   { type: "blemeesd.closed", id: "r", session_id: "s" },
   { type: "blemeesd.session_taken", session_id: "s", by_peer_pid: 12345 },
   { type: "blemeesd.session_closed", session_id: "s", reason: "owner_closed" },

@@ -114,6 +114,7 @@ describe("a row", () => {
         last_seq: expect.any(Number),
         turn_active: false,
         activity_state: "idle",
+        pending_requests: 0,
       },
     ]);
   });

@@ -161,13 +161,15 @@ describe("an open is refused", () => {
     const client = await daemon.connect();
     const session_id = newId();
     const frame = { session_id, backend: "claude", options: { claude: {} }, ...fields };
-    expect(await ask(client, "open", frame)).toEqual({
+    const { data, ...refusal } = await ask(client, "open", frame);
+    expect(refusal).toEqual({
       type: "blemeesd.error",
       id: expect.any(String),
       session_id,
       code,
       message: expect.stringMatching(message),
     });
+    expect(data).toEqual(code === "spawn_failed" ? { reason: "bad_cwd" } : undefined);
     expect(await openDemo(client, session_id)).toMatchObject({ type: "blemeesd.opened" });
   });
 

@@ -1,0 +1,41 @@
+// What agents have asked and nobody has answered, as far as it was shown on this screen.
+import { type RequestRow, requestOf, type SessionFrame, type WireFrame } from "../../client/index.ts";
+
+export class Asked {
+  readonly #rows = new Map<string, RequestRow>();
+
+  /** Oldest first. */
+  get pending(): readonly RequestRow[] {
+    return [...this.#rows.values()];
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#rows.keys()];
+  }
+
+  /** Takes note of a frame; gives the requests in it that wait for an answer, to be shown. */
+  see(frame: WireFrame): RequestRow[] {
+    if (frame.type === "blemeesd.requests") return this.#list(frame["requests"] as RequestRow[]);
+    if (frame.type === "blemeesd.responded") this.#rows.delete(String(frame["request_id"]));
+    if (frame.type === "blemeesd.closed") this.#forget(frame.session_id);
+    const news = requestOf(frame as unknown as SessionFrame);
+    if (news === undefined) return [];
+    if (news.status === "pending") return this.#list([news]);
+    this.#rows.delete(news.request_id);
+    return [];
+  }
+
+  clear(): void {
+    this.#rows.clear();
+  }
+
+  #list(rows: readonly RequestRow[]): RequestRow[] {
+    const pending = rows.filter(({ status }) => status === "pending");
+    for (const row of pending) this.#rows.set(row.request_id, row);
+    return pending;
+  }
+
+  #forget(session_id: unknown): void {
+    for (const row of this.pending) if (row.session_id === session_id) this.#rows.delete(row.request_id);
+  }
+}

@@ -1,0 +1,64 @@
+// What agents ask of people, as a program sees it: how it is told in a session's stream, and the frame of an answer.
+import type { Answer, RequestRow, RequestStatus } from "../protocol/requests.ts";
+import type { Inbound } from "../protocol/wire/blemees2.ts";
+import type { Reply, SessionFrame } from "./frames.ts";
+import type { Port } from "./port.ts";
+
+export interface RequestsFilter {
+  session_id?: string;
+  /** Also those whose agent is gone: no answer reaches it. */
+  include_orphaned?: boolean;
+  /** Also those that were answered, expired or taken back. */
+  include_settled?: boolean;
+}
+
+export interface RespondOptions {
+  /** The `shown_hash` of what the person saw: an answer to something else is refused (`request_changed`). */
+  shown_hash?: string;
+  /** `tui`: a person at a screen decided; `api` (default): a program. */
+  source?: "tui" | "api";
+}
+
+/** What came of an answer: the request as it stands now. `repeated`: it was answered before, and that one counts. */
+export type Responded = Reply<"blemeesd.respond">;
+
+export type PendingRequest = RequestRow & { status: "pending" };
+
+/** News of a request. What was asked stands in the first one, with `status: "pending"`, and not in those behind it. */
+export type RequestNews =
+  | PendingRequest
+  | (Omit<RequestRow, "payload" | "status"> & { status: Exclude<RequestStatus, "pending"> });
+
+const CATEGORIES: Record<`request_${RequestStatus}`, true> = {
+  request_pending: true,
+  request_resolved: true,
+  request_expired: true,
+  request_orphaned: true,
+  request_withdrawn: true,
+};
+
+/** The request that a frame of a session's stream tells of; undefined for every other frame. */
+export function requestOf(frame: SessionFrame): RequestNews | undefined {
+  if (frame.type !== "agent.notice") return undefined;
+  const { category, data } = frame;
+  const request = (data as { request?: Partial<RequestRow> } | undefined)?.request;
+  if (!Object.hasOwn(CATEGORIES, category) || category !== `request_${String(request?.status)}`)
+    return undefined;
+  return request as RequestNews;
+}
+
+export async function listRequests(
+  port: Pick<Port, "request">,
+  filter: RequestsFilter,
+): Promise<RequestRow[]> {
+  return (await port.request({ type: "blemeesd.list_requests", ...filter })).requests;
+}
+
+export function respondFrame(
+  session_id: string,
+  request_id: string,
+  answer: Answer,
+  how: RespondOptions,
+): Inbound<"blemeesd.respond"> {
+  return { type: "blemeesd.respond", session_id, request_id, answer, ...how };
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import {
+  answersOf,
+  decisionOf,
+  pickRequest,
+  refusalOf,
+  splitRequest,
+} from "../../../src/cli/blemeesctl/answers.ts";
+import { parseLine } from "../../../src/cli/blemeesctl/parse.ts";
+import { pending, QUESTIONS } from "../../client/request-rows.ts";
+
+const one = pending();
+const two = pending({ request_id: "req_a2" });
+const asks = pending({ request_type: "user_input", payload: QUESTIONS });
+
+/** As it is typed at the prompt. */
+function said(line: string, row = one) {
+  const { verb, given } = parseLine(line) ?? {};
+  if (verb?.answer === undefined || given === undefined) throw new Error(`${line} answers nothing`);
+  const split = splitRequest(given.words, given.rest);
+  return { request: split.request, answer: verb.answer(split, row, given.flags) };
+}
+
+test.each([
+  ["accept", undefined, { decision: "accept" }],
+  ["accept req_a1", "req_a1", { decision: "accept" }],
+  ["accept-session", undefined, { decision: "acceptForSession" }],
+  ["always req_a1", "req_a1", { decision: "acceptAlways" }],
+  ["decline", undefined, { decision: "decline" }],
+  ["decline req_a1", "req_a1", { decision: "decline" }],
+  ["decline use rm -i instead", undefined, { decision: "decline", message: "use rm -i instead" }],
+  ["decline req_a1 it's   wrong", "req_a1", { decision: "decline", message: "it's   wrong" }],
+  ["decline --shown=h req_a1 no", "req_a1", { decision: "decline", message: "no" }],
+  ["cancel req_a1 stop it", "req_a1", { decision: "cancel", message: "stop it" }],
+  ['accept --input {"command":"ls"}', undefined, { decision: "accept", updated_input: { command: "ls" } }],
+])("%s", (line, request, answer) => {
+  expect(said(line)).toEqual({ request, answer });
+});
+
+test.each([
+  ["answer 1=Red", { "Which colour?": "Red" }],
+  ["answer req_a1 Colour=Red q2=7", { "Which colour?": "Red", q2: "7" }],
+  ['answer "Which colour?"="dark blue"', { "Which colour?": "dark blue" }],
+  ["answer 2=a 2=b 2=c", { q2: ["a", "b", "c"] }],
+  ["answer 1=a=b", { "Which colour?": "a=b" }],
+])("%s", (line, answers) => {
+  expect(said(line, asks).answer).toEqual({ answers });
+});
+
+test.each([
+  ["accept everything", /^everything: this takes only a request/],
+  ["accept --input nonsense", /invalid JSON/],
+  ["answer 3=x", /no question 3; there are 1 to 2/],
+  ["answer Red", /expected QUESTION=TEXT/],
+])("%s is a mistake that is told", (line, message) => {
+  expect(() => said(line, asks)).toThrow(message);
+});
+
+test("a question is not answered by a decision's row, nor a decision by answers", () => {
+  const given = splitRequest(["1=x"], "");
+  expect(() => answersOf(given, one)).toThrow("asks no question");
+  expect(refusalOf("decline", splitRequest([], ""))).toEqual({ decision: "decline" });
+  expect(decisionOf("accept", splitRequest([], ""))).toEqual({ decision: "accept" });
+});
+
+test("the request need not be named when there is only one", () => {
+  expect(pickRequest([one], undefined)).toBe(one);
+  expect(() => pickRequest([], undefined)).toThrow("nothing waits for an answer");
+  expect(() => pickRequest([one, two], undefined)).toThrow(/which one\?.*\n {2}req_a1 .*\n {2}req_a2 /);
+});
+
+test("an id may be cut short as long as it is clear which one is meant", () => {
+  expect(pickRequest([one, two], "req_a2")).toBe(two);
+  expect(() => pickRequest([one, two], "req_a")).toThrow("which one?");
+  expect(() => pickRequest([one, two], "req_b")).toThrow("no request req_b waits");
+  expect(pickRequest([one, pending({ request_id: "req_a10" })], "req_a1")).toBe(one);
+});
