@@ -15,6 +15,7 @@ export const GOALS = {
   "cold-start": [{ key: "value", max: 200 }],
   "rss.idle": [{ key: "value", max: 80 }],
   "rss.after": [{ key: "value", max: 115 }],
+  "agents.codex": [{ key: "value", max: 300 }],
 };
 
 /**

@@ -30,6 +30,7 @@ export const FULL = {
   historyEvents: 200_000,
   replayRounds: 5,
   coldStarts: 7,
+  agentSessions: 10,
 };
 
 /** @type {Plan} */

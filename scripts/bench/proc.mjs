@@ -1,5 +1,5 @@
 // What Linux says about a process. Elsewhere the measures that need it are left out.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 export const IS_LINUX = process.platform === "linux";
 /** USER_HZ: the kernel shows 100 to user space on every architecture Node runs on. */
@@ -23,6 +23,34 @@ export function cpuSeconds(pid) {
 export function memoryMb(pid, key) {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
+}
+
+/**
+ * The processes that this one has started, and those that they have, and so on.
+ * @param {number} pid
+ * @returns {number[]}
+ */
+export function descendantsOf(pid) {
+  /** @type {Map<number, number[]>} */
+  const children = new Map();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const parent = parentOf(name);
+    children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+  }
+  const below = (/** @type {number} */ above) => (children.get(above) ?? []).flatMap(withBelow);
+  const withBelow = (/** @type {number} */ each) => [each, ...below(each)];
+  return below(pid);
+}
+
+/** @param {string} pid */
+function parentOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return -1; // it went away while we looked
+  }
 }
 
 /**

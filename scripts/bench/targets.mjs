@@ -32,12 +32,13 @@ export function startRelay({ bench, tools }) {
 /**
  * @param {import("./plan.mjs").Context} context
  * @param {"memory" | "durable"} store
- * @param {{ nodeArgs?: string[], directory?: string }} [extra] `directory` holds socket and state; new if absent
+ * @param {{ nodeArgs?: string[], directory?: string, env?: Record<string, string> }} [extra] `directory` holds
+ *   socket and state; new if absent
  */
 export function startDaemon(
   { bench, tools, daemon },
   store,
-  { nodeArgs = [], directory = bench.makeDirectory() } = {},
+  { nodeArgs = [], directory = bench.makeDirectory(), env = {} } = {},
 ) {
   const socketPath = join(directory, "s");
   // As people start it: the file runs itself, with its own flags for Node. A profile brings flags of its own.
@@ -52,6 +53,7 @@ export function startDaemon(
     BLEMEESD_CLAUDE: tools.agent,
     BLEMEESD_STORE: store === "durable" ? "sqlite" : "memory",
     BLEMEESD_LOG_LEVEL: "silent",
+    ...env,
   });
 }
 

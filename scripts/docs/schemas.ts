@@ -2,6 +2,7 @@
 // checks with. `$id` is a name, not an address.
 import * as z from "zod";
 import { createBackends } from "../../src/backends/registry.ts";
+import { CONFIG_KEYS } from "../../src/daemon/config-keys.ts";
 import * as older from "../../src/protocol/wire/blemees1.ts";
 import { INBOUND, PROTOCOL } from "../../src/protocol/wire/blemees2.ts";
 import { AGENT_FRAMES, OUTBOUND } from "../../src/protocol/wire/blemees2-outbound.ts";
@@ -56,7 +57,8 @@ function frames(
 
 function options(): Entry[] {
   // Making backends starts nothing and looks for nothing.
-  const backends = createBackends({ claude_bin: "claude", max_line_bytes: 1 }, {});
+  const settings = Object.entries(CONFIG_KEYS).map(([name, key]) => [name, key.check.parse(undefined)]);
+  const backends = createBackends(Object.fromEntries(settings), {});
   return backends.map(({ name, options: schema }) => ({
     name,
     direction: "options",

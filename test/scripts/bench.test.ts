@@ -1,8 +1,10 @@
 // The bench's own parts at tiny size: fake agent, relay and reader, in C and in Node. A bench that cannot see a
 // lost frame proves nothing, so the reader is also shown wrong streams.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 interface Figures {
   frames: number;
@@ -31,6 +33,7 @@ const { startRelay } = await part("targets");
 const { Load } = await part("load");
 const { judge } = await part("goals");
 const { median } = await part("rounds");
+const { descendantsOf, IS_LINUX, memoryMb } = await part("proc");
 
 describe.each([{ isNative: true }, { isNative: false }])("agent and reader, native: $isNative", (wish) => {
   let bench: { directory: string; makeDirectory(): string; close(): Promise<void> };
@@ -106,6 +109,23 @@ it("a figure that was never measured misses its target", () => {
   expect(isMet({ id: "replay", value: Number.NaN })).toBe(false);
   expect(isMet({ id: "throughput.8.memory", value: 70, reference: 100 })).toBe(true);
   expect(isMet({ id: "throughput.8.memory", value: 70 })).toBe(false);
+});
+
+it.skipIf(!IS_LINUX)("finds the processes below one, and the processes below those", async () => {
+  const shell = spawn("sh", ["-c", "sh -c 'sleep 60; true' & echo $!; wait"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const [chunk] = await once(shell.stdout, "data");
+    const inner = Number(String(chunk));
+    await vi.waitFor(() => expect(descendantsOf(shell.pid)).toHaveLength(2), { interval: 10 });
+    expect(descendantsOf(process.pid)).toEqual(
+      expect.arrayContaining([shell.pid, inner, ...descendantsOf(inner)]),
+    );
+    expect(memoryMb(inner, "VmRSS")).toBeGreaterThan(0);
+  } finally {
+    for (const pid of [...descendantsOf(shell.pid), shell.pid]) process.kill(pid, "SIGKILL");
+  }
 });
 
 const delta = (seq: number) => `{"session_id":"s","seq":${seq},"type":"agent.delta","text":"x"}`;

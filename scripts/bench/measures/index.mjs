@@ -1,4 +1,5 @@
 // The measures by the name that --only takes, in the order of the table.
+import { agents } from "./agents.mjs";
 import { coldStart } from "./cold-start.mjs";
 import { cpu } from "./cpu.mjs";
 import { firstFrame } from "./first-frame.mjs";
@@ -16,4 +17,5 @@ export const MEASURES = {
   replay,
   "cold-start": coldStart,
   rss,
+  agents,
 };

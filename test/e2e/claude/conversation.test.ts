@@ -1,11 +1,12 @@
 // What a conversation with the real claude looks like through the daemon.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ofType, openWorld, resume, type World } from "./world.ts";
+import { ofType, resume } from "../world.ts";
+import { type ClaudeWorld, openWorld } from "./world.ts";
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-let world: World;
+let world: ClaudeWorld;
 beforeAll(async () => {
   world = await openWorld();
 });

@@ -1,10 +1,11 @@
 // Things that go wrong outside of us: the API, the login, ids that claude refuses.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { untilGone } from "./processes.ts";
-import { ofType, openWorld, type World } from "./world.ts";
+import { markOf, untilGone } from "../processes.ts";
+import { ofType } from "../world.ts";
+import { type ClaudeWorld, openWorld } from "./world.ts";
 
-let world: World;
+let world: ClaudeWorld;
 beforeAll(async () => {
   world = await openWorld();
 });
@@ -39,7 +40,7 @@ test("an id that claude has a transcript of already is refused in claude's own w
   const talk = await world.session();
   await talk.say("hello");
   await talk.client.request({ type: "blemeesd.close", session_id: talk.session_id, delete: true });
-  await untilGone(talk.session_id);
+  await untilGone(markOf(talk.session_id));
   const error = await talk.client.open(talk.session_id, { cwd: world.cwd });
   expect(error).toMatchObject({ type: "blemeesd.error", code: "spawn_failed" });
   expect(error["message"]).toContain("is already in use");

@@ -1,9 +1,10 @@
 // Interrupts, deaths and restarts of the real claude: what is left of its processes and of its memory.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { processesOf, untilGone, untilRuns } from "./processes.ts";
-import { ofType, openWorld, resume, type World } from "./world.ts";
+import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
+import { ofType, resume } from "../world.ts";
+import { type ClaudeWorld, openWorld } from "./world.ts";
 
-let world: World;
+let world: ClaudeWorld;
 beforeAll(async () => {
   world = await openWorld();
 });
@@ -13,7 +14,7 @@ test("an interrupt in the middle of a text keeps claude warm and the half answer
   const talk = await world.session();
   talk.send("#mock:slow 200 50");
   await talk.until((frame) => frame.type === "agent.delta" && String(frame["text"]).startsWith("tick2"));
-  const pid = processesOf(talk.session_id)[0]?.pid;
+  const pid = processesWith(markOf(talk.session_id))[0]?.pid;
   const startedMs = performance.now();
   talk.client.send({ type: "blemeesd.interrupt", session_id: talk.session_id });
   expect(await talk.until((frame) => frame.type === "blemeesd.interrupted")).toMatchObject({
@@ -24,19 +25,19 @@ test("an interrupt in the middle of a text keeps claude warm and the half answer
   expect(result["subtype"]).toBe("interrupted");
   const next = await talk.say("#mock:context");
   expect(next.text).toContain("tick1");
-  expect(processesOf(talk.session_id)[0]?.pid).toBe(pid);
+  expect(processesWith(markOf(talk.session_id))[0]?.pid).toBe(pid);
 });
 
 test("an interrupt in the middle of a tool leaves no process of the tool behind", async () => {
   const talk = await world.session();
   talk.send("#mock:bash (setsid sleep 4321 &) ; sleep 1234");
   const [foreground] = await Promise.all([
-    untilRuns(talk.session_id, "sleep 1234"),
-    untilRuns(talk.session_id, "sleep 4321"),
+    untilRuns(markOf(talk.session_id), "sleep 1234"),
+    untilRuns(markOf(talk.session_id), "sleep 4321"),
   ]);
   talk.client.send({ type: "blemeesd.interrupt", session_id: talk.session_id });
   expect((await talk.until((frame) => frame.type === "agent.result"))["subtype"]).toBe("interrupted");
-  await untilGone(talk.session_id, "sleep");
+  await untilGone(markOf(talk.session_id), "sleep");
   expect(foreground.pid).toBeGreaterThan(0);
   expect((await talk.say("#mock:text go on")).text).toBe("go on");
 });
@@ -45,7 +46,7 @@ test("a killed claude ends the turn once, as a crash; the next message resumes w
   const talk = await world.session();
   await talk.say("remember the green parrot");
   talk.send("#mock:bash sleep 1235");
-  await untilRuns(talk.session_id, "sleep 1235");
+  await untilRuns(markOf(talk.session_id), "sleep 1235");
   const pid = Number(talk.opened["subprocess_pid"]);
   const from = talk.client.frames.length;
   process.kill(pid, "SIGKILL");
@@ -54,7 +55,7 @@ test("a killed claude ends the turn once, as a crash; the next message resumes w
   });
   const result = await talk.until((frame) => frame.type === "agent.result");
   expect(result).toMatchObject({ subtype: "error", error: { code: "backend_crashed" } });
-  await untilGone(talk.session_id, "sleep");
+  await untilGone(markOf(talk.session_id), "sleep");
   const next = await talk.say("#mock:context");
   expect(next.text).toContain("green parrot");
   expect(ofType(talk.client.frames.slice(from), "agent.result")).toHaveLength(2);
@@ -63,12 +64,15 @@ test("a killed claude ends the turn once, as a crash; the next message resumes w
 test("close leaves no process, also in the middle of a tool", async () => {
   const talk = await world.session();
   talk.send("#mock:bash (setsid sleep 4322 &) ; sleep 1236");
-  await Promise.all([untilRuns(talk.session_id, "sleep 1236"), untilRuns(talk.session_id, "sleep 4322")]);
+  await Promise.all([
+    untilRuns(markOf(talk.session_id), "sleep 1236"),
+    untilRuns(markOf(talk.session_id), "sleep 4322"),
+  ]);
   const watcher = await world.connect();
   await watcher.request({ type: "blemeesd.watch", session_id: talk.session_id, last_seen_seq: 0 });
   const closed = await talk.client.request({ type: "blemeesd.close", session_id: talk.session_id });
   expect(closed.type).toBe("blemeesd.closed");
-  await untilGone(talk.session_id);
+  await untilGone(markOf(talk.session_id));
   await watcher.next("blemeesd.session_closed");
   expect(ofType(watcher.frames, "agent.result")).toHaveLength(1);
 });
@@ -79,7 +83,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     const talk = await world.session();
     await talk.say("remember the red fox");
     await world.restart(signal);
-    await untilGone(talk.session_id);
+    await untilGone(markOf(talk.session_id));
     const again = await resume(world, talk);
     expect(again.opened.type).toBe("blemeesd.opened");
     expect((await again.say("#mock:context")).text).toContain("red fox");

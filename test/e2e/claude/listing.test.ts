@@ -1,9 +1,9 @@
 // The transcripts that claude itself keeps, and the older dialect.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorld, type World } from "./world.ts";
+import { type ClaudeWorld, openWorld } from "./world.ts";
 
-let world: World;
+let world: ClaudeWorld;
 beforeAll(async () => {
   world = await openWorld();
 });

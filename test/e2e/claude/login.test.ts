@@ -1,8 +1,9 @@
 // A key that the API refuses. Claude itself would go on trying for minutes (ten times, 2.1.197).
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ofType, openWorld, type World } from "./world.ts";
+import { ofType } from "../world.ts";
+import { type ClaudeWorld, openWorld } from "./world.ts";
 
-let world: World;
+let world: ClaudeWorld;
 beforeAll(async () => {
   world = await openWorld({ CLAUDE_CODE_MAX_RETRIES: "10" });
 });

@@ -1,9 +1,10 @@
 // Turns that claude begins by itself when a background task ends, and messages that meet them (DESIGN R9).
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Frame } from "../../support/raw-client.ts";
-import { ofType, openWorld, type Talk, type World } from "./world.ts";
+import { ofType, type Talk } from "../world.ts";
+import { type ClaudeWorld, openWorld } from "./world.ts";
 
-let world: World;
+let world: ClaudeWorld;
 beforeAll(async () => {
   world = await openWorld();
 });

@@ -1,0 +1,83 @@
+// A turn in which the agent asks, as the owner's client sees it. Frames are looked for among all that arrived, not
+// one behind the other: an answer's reply, the notice of it and the turn's result may come in any order.
+import { expect, vi } from "vitest";
+import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
+import type { Frame, RawClient } from "../support/raw-client.ts";
+import { type Talk, type Turn, textOf } from "./world.ts";
+
+const PATIENCE = { timeout: 15_000, interval: 10 };
+
+export interface Asking {
+  /** The first request of this turn, or the one behind `count` others. */
+  asked(count?: number): Promise<RequestRow>;
+  /** The row as the notice of this status shows it. */
+  became(row: RequestRow, status: RequestRow["status"]): Promise<RequestRow>;
+  /** Answers, and gives back the reply or the error. */
+  respond(row: RequestRow, answer: Answer): Promise<Frame>;
+  /** Waits for the end of the turn. */
+  end(): Promise<Turn>;
+}
+
+/** Sends a message that makes the agent ask. */
+export function begin(talk: Talk, content: unknown): Asking {
+  const { client, session_id } = talk;
+  const from = client.frames.length;
+  const requests = (status: string) =>
+    client.frames
+      .slice(from)
+      .filter((frame) => frame["session_id"] === session_id && frame["category"] === `request_${status}`)
+      .map((frame) => (frame["data"] as { request: RequestRow }).request);
+  talk.send(content);
+  return {
+    asked: (count = 0) => until(client, () => requests("pending")[count]),
+    became: (row, status) =>
+      until(client, () => requests(status).find(({ request_id }) => request_id === row.request_id)),
+    respond: (row, answer) => respond(client, row, answer),
+    async end() {
+      const result = await until(client, () =>
+        client.frames
+          .slice(from)
+          .find((frame) => frame.type === "agent.result" && frame["session_id"] === session_id),
+      );
+      const frames = client.frames.slice(from, client.frames.indexOf(result) + 1);
+      return { result, frames, text: textOf(frames.filter((frame) => frame["session_id"] === session_id)) };
+    },
+  };
+}
+
+export async function respond(client: RawClient, row: RequestRow, answer: Answer): Promise<Frame> {
+  const { session_id, request_id, shown_hash } = row;
+  const id = `answer-${request_id}-${client.frames.length}`;
+  client.send({ type: "blemeesd.respond", id, session_id, request_id, shown_hash, answer });
+  return until(client, () => client.frames.find((frame) => frame["id"] === id));
+}
+
+/** Answers, and holds that it was taken and reached the agent. */
+export async function settle(asking: Asking, row: RequestRow, answer: Answer): Promise<void> {
+  const reply = await asking.respond(row, answer);
+  expect(reply).toMatchObject({ type: "blemeesd.responded", repeated: false });
+  expect(reply["request"]).toMatchObject({ status: "resolved", answer, resolution_source: "api" });
+  expect((reply["request"] as RequestRow).dispatched_at_ms).toBeGreaterThanOrEqual(row.requested_at_ms);
+}
+
+export async function listRequests(client: RawClient, filter: object = {}): Promise<RequestRow[]> {
+  const reply = await client.request({ type: "blemeesd.list_requests", ...filter });
+  expect(reply.type).toBe("blemeesd.requests");
+  return reply["requests"] as RequestRow[];
+}
+
+/** What may be decided, by its name. */
+export function choiceOf(row: RequestRow, decision: string) {
+  const choice = row.payload.choices.find((candidate) => candidate.decision === decision);
+  if (choice === undefined) throw new Error(`"${decision}" is not offered: ${JSON.stringify(row.payload)}`);
+  return choice;
+}
+
+function until<T>(client: RawClient, look: () => T | undefined): Promise<T> {
+  return vi.waitFor(() => {
+    const found = look();
+    if (found !== undefined) return found;
+    const last = client.frames.slice(-6).map((frame) => JSON.stringify(frame).slice(0, 300));
+    throw new Error(`no such frame; the last ones:\n${last.join("\n")}`);
+  }, PATIENCE);
+}

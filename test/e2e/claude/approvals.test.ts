@@ -1,0 +1,201 @@
+// What the real claude asks when its session wants to be asked, and what each answer does to it (DESIGN R6).
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { begin, choiceOf, listRequests, respond, settle } from "../asks.ts";
+import { markOf, untilGone } from "../processes.ts";
+import { ofType, resume, type Talk } from "../world.ts";
+import { type ClaudeWorld, openWorld } from "./world.ts";
+
+let world: ClaudeWorld;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const has = (file: string) => existsSync(join(world.cwd, file));
+const asking = (permission_mode = "default"): Promise<Talk> =>
+  world.session({ approvals: true, permission_mode });
+const tool = (name: string, input: object) => `#mock:tool ${name} ${JSON.stringify(input)}`;
+
+test("a command waits for its answer: accepted as it is, accepted with another input, declined with a message", async () => {
+  const talk = await asking();
+  const first = begin(talk, "#mock:bash mkdir accepted");
+  const row = await first.asked();
+  expect(row).toMatchObject({ request_type: "command", status: "pending", backend: "claude" });
+  expect(row.payload).toMatchObject({
+    tool_name: "Bash",
+    command: "mkdir accepted",
+    input: { command: "mkdir accepted" },
+  });
+  expect(has("accepted")).toBe(false);
+  await settle(first, row, { decision: "accept" });
+  expect((await first.end()).result["subtype"]).toBe("success");
+  expect(has("accepted")).toBe(true);
+
+  const second = begin(talk, "#mock:bash mkdir written");
+  await settle(second, await second.asked(), {
+    decision: "accept",
+    updated_input: { command: "mkdir edited", description: "by a person" },
+  });
+  await second.end();
+  expect([has("written"), has("edited")]).toEqual([false, true]);
+
+  const third = begin(talk, "#mock:bash mkdir declined");
+  await settle(third, await third.asked(), { decision: "decline", message: "not on a Sunday" });
+  const { result, text } = await third.end();
+  expect(result["subtype"]).toBe("success");
+  expect(text).toContain("not on a Sunday");
+  expect(has("declined")).toBe(false);
+});
+
+test("cancel declines the tool and ends the turn; the next one works", async () => {
+  const talk = await asking();
+  const turn = begin(talk, "#mock:bash mkdir cancelled");
+  await settle(turn, await turn.asked(), { decision: "cancel" });
+  const { result, frames } = await turn.end();
+  expect(result["subtype"]).toBe("interrupted");
+  expect(ofType(frames, "agent.result")).toHaveLength(1);
+  expect(has("cancelled")).toBe(false);
+  expect((await talk.say("#mock:text go on")).text).toBe("go on");
+});
+
+test("always: the file that was shown gets the rule that was shown, and nobody is asked again", async () => {
+  const talk = await asking();
+  const turn = begin(talk, "#mock:bash truncate -s 3 always");
+  const row = await turn.asked();
+  const [written] = choiceOf(row, "acceptAlways").writes ?? [];
+  expect(written?.path).toBe(join(world.cwd, ".claude/settings.local.json"));
+  const rule = /^permissions\.allow \+= (.*)$/m.exec(written?.content ?? "")?.[1];
+  await settle(turn, row, { decision: "acceptAlways" });
+  await turn.end();
+  expect(has("always")).toBe(true);
+  const settings = JSON.parse(readFileSync(written?.path ?? "", "utf8")) as {
+    permissions: { allow: string[] };
+  };
+  expect(settings.permissions.allow).toEqual([rule]);
+  for (const next of [talk, await asking()]) {
+    const again = await next.say("#mock:bash truncate -s 3 always");
+    expect(again.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
+  }
+});
+
+test("always, in a directory that nobody declared trusted: claude remembers it at least as long as it lives", async () => {
+  const cwd = join(world.cwd, "untrusted");
+  mkdirSync(cwd);
+  const talk = await world.session({ approvals: true, permission_mode: "default", cwd });
+  const turn = begin(talk, "#mock:bash truncate -s 3 always");
+  await settle(turn, await turn.asked(), { decision: "acceptAlways" });
+  await turn.end();
+  const again = await talk.say("#mock:bash truncate -s 3 always");
+  expect(again.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
+});
+
+test("a change of a file shows what will be in it", async () => {
+  const talk = await asking();
+  const file_path = join(world.cwd, "poem.txt");
+  const turn = begin(talk, tool("Write", { file_path, content: "a rose is a rose\n" }));
+  const row = await turn.asked();
+  expect(row.request_type).toBe("file_change");
+  expect(row.payload.changes).toMatchObject([
+    { path: file_path, diff: expect.stringContaining("a rose is a rose") },
+  ]);
+  await settle(turn, row, { decision: "accept" });
+  await turn.end();
+  expect(readFileSync(file_path, "utf8")).toBe("a rose is a rose\n");
+});
+
+test("a question is shown with its options, and claude gets the answer", async () => {
+  const talk = await asking();
+  const options = [
+    { label: "Red", description: "warm" },
+    { label: "Blue", description: "cold" },
+  ];
+  const question = { question: "Which paint?", header: "Paint", multiSelect: false, options };
+  const turn = begin(talk, tool("AskUserQuestion", { questions: [question] }));
+  const row = await turn.asked();
+  expect(row.request_type).toBe("user_input");
+  const [asked] = row.payload.questions ?? [];
+  expect(asked).toMatchObject({ question: "Which paint?", header: "Paint", options });
+  await settle(turn, row, { answers: { [asked?.id ?? ""]: "Blue" } });
+  const { result, text } = await turn.end();
+  expect(result["subtype"]).toBe("success");
+  expect(text).toMatch(/Which paint\?.*Blue/s);
+});
+
+test("a plan is shown whole, and accepting it leaves plan mode", async () => {
+  const talk = await asking("plan");
+  const plan = "1. Paint it blue.";
+  const turn = begin(talk, tool("ExitPlanMode", { plan }));
+  const row = await turn.asked();
+  expect(row).toMatchObject({ request_type: "plan", payload: { plan } });
+  await settle(turn, row, { decision: "accept" });
+  const { text } = await turn.end();
+  expect(text).toMatch(/approved/);
+  // In plan mode claude would not even ask for this.
+  const next = begin(talk, "#mock:bash mkdir after-the-plan");
+  await settle(next, await next.asked(), { decision: "accept" });
+  await next.end();
+  expect(has("after-the-plan")).toBe(true);
+});
+
+test("what a sub-agent asks reaches the session with its path", async () => {
+  const talk = await asking();
+  const prompt = "#mock:bash mkdir below";
+  const turn = begin(talk, tool("Agent", { description: "sub", prompt, subagent_type: "general-purpose" }));
+  const row = await turn.asked();
+  expect(row.path).toHaveLength(1);
+  await settle(turn, row, { decision: "accept" });
+  expect((await turn.end()).result["subtype"]).toBe("success");
+  expect(has("below")).toBe(true);
+});
+
+test("an interrupt takes the request back; an answer comes too late, and the next turn works", async () => {
+  const talk = await asking();
+  const turn = begin(talk, "#mock:bash mkdir too-late");
+  const row = await turn.asked();
+  talk.client.send({ type: "blemeesd.interrupt", session_id: talk.session_id });
+  expect((await turn.end()).result["subtype"]).toBe("interrupted");
+  expect(await turn.became(row, "withdrawn")).toMatchObject({ error_code: "request_withdrawn" });
+  expect(await turn.respond(row, { decision: "accept" })).toMatchObject({ code: "request_withdrawn" });
+  const next = begin(talk, "#mock:bash mkdir in-time");
+  await settle(next, await next.asked(), { decision: "accept" });
+  await next.end();
+  expect([has("too-late"), has("in-time")]).toEqual([false, true]);
+});
+
+test("a killed daemon leaves no claude, one result and an orphaned request; the next message works", async () => {
+  const talk = await asking();
+  await talk.say("remember the grey owl");
+  const row = await begin(talk, "#mock:bash mkdir orphan").asked();
+  await world.restart("SIGKILL");
+  await untilGone(markOf(talk.session_id));
+  const of = { session_id: talk.session_id };
+  // Told without anybody opening the session again.
+  const client = await world.connect();
+  expect(await listRequests(client, of)).toEqual([]);
+  expect(await listRequests(client, { ...of, include_orphaned: true })).toMatchObject([
+    { request_id: row.request_id, status: "orphaned", error_code: "server_restarted" },
+  ]);
+  const again = await resume(world, talk);
+  const result = await again.until((frame) => frame.type === "agent.result");
+  expect(result).toMatchObject({ subtype: "error", error: { code: "backend_crashed" } });
+  expect(await respond(again.client, row, { decision: "accept" })).toMatchObject({
+    code: "request_orphaned",
+  });
+  expect((await again.say("#mock:context")).text).toContain("remember the grey owl");
+  const retry = begin(again, "#mock:bash mkdir orphan");
+  const fresh = await retry.asked();
+  expect(fresh.request_id).not.toBe(row.request_id);
+  await settle(retry, fresh, { decision: "accept" });
+  await retry.end();
+  expect(ofType(again.client.frames, "agent.result")).toHaveLength(3);
+  expect(has("orphan")).toBe(true);
+});
+
+test("without approvals claude refuses by itself and asks nobody", async () => {
+  const talk = await world.session({ permission_mode: "default" });
+  const turn = await talk.say("#mock:bash mkdir unasked");
+  expect(turn.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
+  expect(has("unasked")).toBe(false);
+});
