@@ -45,7 +45,10 @@ describe.skipIf(!canLift).each(DRIVERS)("%s", (_driver, driverEnv) => {
       const lost = client.frames.filter((frame) => frame["persisted"] === false);
       expect(lost.length).toBeGreaterThan(0);
       for (const frame of lost) expect(frame).not.toHaveProperty("seq");
-      expect(log).toContain("store.append_failed");
+      await until(
+        async () => log,
+        (text) => text.includes("store.append_failed"),
+      );
 
       spawnSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited:unlimited"]);
       await client.turn(session_id, "#say stored again");

@@ -1,7 +1,8 @@
 // A live Codex session, as far as it can be scripted: the fake executable behind the real backend.
 import { writeFileSync } from "node:fs";
+import { uptime } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Ask, Run } from "../../../src/backends/types.ts";
 import { type Started, user } from "../conformance.ts";
 import { isRunning, pidIn } from "../processes.ts";
@@ -286,6 +287,9 @@ describe("interrupt", () => {
       const file = (name: string) => join(String(order.options["cwd"]), name);
       await say(session, `#orphan echo $$ > ${file("early")}; exec sleep 1000`);
       const early = await pidIn(file("early"));
+      // The kernel counts the start of a process in hundredths of a second.
+      const earlyS = uptime();
+      await vi.waitFor(() => expect(uptime()).toBeGreaterThan(earlyS + 0.05));
       const leaver = `(setsid sh -c 'echo $$ > ${file("late")}; exec sleep 1000' &); echo $$ > ${file("sh")}; sleep 1000`;
       await run.send(user(`#tool ${leaver}`));
       const [late, shell] = [await pidIn(file("late")), await pidIn(file("sh"))];
