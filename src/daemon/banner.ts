@@ -16,14 +16,15 @@ export function bannerText(config: Config, version: string, backends: Record<str
     `  agents    ${agents.join(", ")}`,
     ...(isDemo
       ? [
-          "            No real agent was found: the built-in demo answers. Install Claude Code",
-          "            (npm install -g @anthropic-ai/claude-code) or set --claude, then start again.",
+          "            No real agent was found: the built-in demo answers. Install Claude Code or Codex",
+          "            (npm install -g @anthropic-ai/claude-code, npm install -g @openai/codex),",
+          "            or set --claude or --codex, then start again.",
         ]
       : []),
     "",
     "Try, in another terminal:",
     `  ${run} run --backend ${backend} "hello"`,
-    ...(isDemo ? [`  ${run} run --backend demo "use a tool"`] : []),
+    ...(isDemo ? [`  ${run} run --backend demo "use a tool"`, `  ${run} run --backend demo "approve"`] : []),
     `  ${run} sessions`,
     "",
     "Ctrl-C stops it when running turns have finished; twice, at once.",
