@@ -1,16 +1,16 @@
 // The transcripts that Claude Code itself keeps on disk: list, find, delete. Reads only the head of each
 // file, never in the event loop's way, a few at a time.
-import { open, readdir, realpath, rm, stat } from "node:fs/promises";
+import { readdir, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { mapBounded } from "../../base/map-bounded.ts";
 import { SessionId, type SessionSummary } from "../../protocol/session.ts";
+import { readHeadRecords } from "../head-lines.ts";
 import { type Environment, projectsDir } from "./paths.ts";
 import { slugOf } from "./transcript-path.ts";
 
 /** The first user line is near the top, but the model stands behind two big attachments. */
 const HEAD_BYTES = 256 * 1024;
-const STEP_BYTES = 64 * 1024;
 const PARALLEL_FILES = 16;
 const PREVIEW_CHARS = 200;
 
@@ -93,34 +93,15 @@ async function rowsOf(files: readonly string[], keep: (head: Head) => boolean): 
 }
 
 async function readHead(file: string): Promise<Head> {
-  const handle = await open(file);
-  try {
-    const head: Head = {};
-    let tail = "";
-    for (let at = 0; at < HEAD_BYTES; at += STEP_BYTES) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, at);
-      const lines = (tail + buffer.toString("latin1", 0, bytesRead)).split("\n");
-      tail = lines.pop() ?? "";
-      for (const line of lines) readLine(head, line);
-      if (bytesRead < STEP_BYTES) readLine(head, tail);
-      if (bytesRead < STEP_BYTES || (head.cwd && head.model && head.preview)) break;
-    }
-    return head;
-  } finally {
-    await handle.close();
-  }
+  const head: Head = {};
+  await readHeadRecords(file, HEAD_BYTES, (record) => {
+    readRecord(head, record);
+    return head.cwd !== undefined && head.model !== undefined && head.preview !== undefined;
+  });
+  return head;
 }
 
-/** `line` holds bytes as latin1, so that a character cut by a read is whole again before it is decoded. */
-function readLine(head: Head, line: string): void {
-  let record: unknown;
-  try {
-    record = JSON.parse(Buffer.from(line, "latin1").toString("utf8"));
-  } catch {
-    // A torn last line, or one that another program wrote: the rest of the file still counts.
-    return;
-  }
-  if (!isObject(record)) return;
+function readRecord(head: Head, record: JsonObject): void {
   const message = isObject(record["message"]) ? record["message"] : {};
   if (typeof record["cwd"] === "string") head.cwd ??= record["cwd"];
   const model = record["model"] ?? message["model"];

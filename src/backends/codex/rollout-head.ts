@@ -1,7 +1,7 @@
 // The first part of a rollout file → what a list shows of it. Two forms: 0.125 tells the user's text as
 // `user_message`, 0.166 as a completed `UserMessage` item; the model stands in the first `turn_context` of both.
-import { open } from "node:fs/promises";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { readHeadRecords } from "../head-lines.ts";
 
 export interface RolloutHead {
   cwd?: string;
@@ -11,7 +11,6 @@ export interface RolloutHead {
 
 /** 0.166 writes 21 kB of instructions into the first line, and more before the user's text. */
 const HEAD_BYTES = 128 * 1024;
-const STEP_BYTES = 32 * 1024;
 const PREVIEW_CHARS = 200;
 /** What Codex writes in the user's name. */
 const NOT_THE_USERS = /^\s*<(environment_context|permissions|user_instructions)\b/;
@@ -29,38 +28,19 @@ export async function readRolloutHead(file: string): Promise<RolloutHead | undef
 }
 
 async function readLines(file: string): Promise<Reading> {
-  const handle = await open(file);
-  try {
-    const reading: Reading = {};
-    let tail = "";
-    for (let at = 0; at < HEAD_BYTES; at += STEP_BYTES) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, at);
-      const lines = (tail + buffer.toString("latin1", 0, bytesRead)).split("\n");
-      tail = lines.pop() ?? "";
-      for (const line of lines) readLine(reading, line);
-      if (bytesRead < STEP_BYTES) readLine(reading, tail);
-      if (bytesRead < STEP_BYTES || isEnough(reading)) break;
-    }
-    return reading;
-  } finally {
-    await handle.close();
-  }
+  const reading: Reading = {};
+  await readHeadRecords(file, HEAD_BYTES, (record) => {
+    readRecord(reading, record);
+    return isEnough(reading);
+  });
+  return reading;
 }
 
 function isEnough({ isSubAgent, cwd, model, preview }: Reading): boolean {
   return isSubAgent === true || (cwd !== undefined && model !== undefined && preview !== undefined);
 }
 
-/** `line` holds bytes as latin1, so that a character cut by a read is whole again before it is decoded. */
-function readLine(reading: Reading, line: string): void {
-  let record: unknown;
-  try {
-    record = JSON.parse(Buffer.from(line, "latin1").toString("utf8"));
-  } catch {
-    // A torn line: the rest of the file still counts.
-    return;
-  }
-  if (!isObject(record)) return;
+function readRecord(reading: Reading, record: JsonObject): void {
   const payload = isObject(record["payload"]) ? record["payload"] : {};
   // A thread that was forked carries the first line of the other one too, behind its own.
   if (record["type"] === "session_meta" && reading.isKnown === undefined) readMeta(reading, payload);
