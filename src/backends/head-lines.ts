@@ -1,0 +1,37 @@
+// The first records of a JSONL file, as much of it as is needed: what a list shows of a transcript stands near its top.
+import { open } from "node:fs/promises";
+import { isObject, type JsonObject } from "../base/json.ts";
+
+const STEP_BYTES = 64 * 1024;
+
+/** Gives each record to `take` until that says it is enough, or `maxBytes` are read. Damaged lines are skipped. */
+export async function readHeadRecords(
+  file: string,
+  maxBytes: number,
+  take: (record: JsonObject) => boolean,
+): Promise<void> {
+  const handle = await open(file);
+  try {
+    // Bytes as latin1, so that a character cut by a read is whole again before it is decoded.
+    let tail = "";
+    for (let at = 0; at < maxBytes; at += STEP_BYTES) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, at);
+      const lines = (tail + buffer.toString("latin1", 0, bytesRead)).split("\n");
+      const isEnd = bytesRead < STEP_BYTES;
+      tail = isEnd ? "" : (lines.pop() ?? "");
+      if (lines.some((line) => takeLine(line, take)) || isEnd) return;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+function takeLine(line: string, take: (record: JsonObject) => boolean): boolean {
+  let record: unknown;
+  try {
+    record = JSON.parse(Buffer.from(line, "latin1").toString("utf8"));
+  } catch {
+    return false; // a half-written last line, or garbage
+  }
+  return isObject(record) && take(record);
+}
