@@ -56,7 +56,8 @@ export interface Run {
   interrupt(): Promise<void>;
   /**
    * Hands over the answer to what was asked with `sink.ask`. False: the agent waits for it no more, and nothing was
-   * sent. The answer fits the choices of the request; it is given at most once. Absent: this agent never asks.
+   * sent. Rejects when the agent could not be reached: its end will be told, or is near. The answer fits the choices of
+   * the request; it is given at most once. Absent: this agent never asks.
    */
   answer?(native_id: string, answer: Answer): Promise<boolean>;
   /** Backpressure: stop and go on reading from the agent. */

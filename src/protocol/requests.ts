@@ -132,6 +132,8 @@ export const RequestRow = z.strictObject({
   error_message: z.string().optional(),
   /** Which life of which agent asked: an answer goes to that one or to none. */
   generation: z.string(),
+  /** In a list only: the payload was too long for it; ask for this request by its id. */
+  is_cut: z.literal(true).optional(),
 });
 export type RequestRow = z.infer<typeof RequestRow>;
 

@@ -35,11 +35,15 @@ export interface Retention {
   maxBytesPerSession: number;
 }
 
-/** Which rows of the ledger; both empty gives all. */
+/** Which rows of the ledger; an empty one gives all. */
 export interface RequestFilter {
   session_id?: string;
   /** Only those that are not settled (protocol/requests.ts, `isSettled`). */
   open?: boolean;
+  /** Only those behind this one, in the order of the answer. */
+  after?: { requested_at_ms: number; request_id: string };
+  /** At most so many. */
+  limit?: number;
 }
 
 /** `sessions` counts those that lost frames. */

@@ -112,6 +112,8 @@ export const OUTBOUND = {
     id,
     session_id: z.string().optional(),
     requests: z.array(RequestRow),
+    /** There are more: ask again with this as `after`. */
+    next: z.string().optional(),
   }),
   /** The request as it stands now. `repeated`: it was answered before, and that answer counts. */
   "blemeesd.responded": frame("blemeesd.responded", {

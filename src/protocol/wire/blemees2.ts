@@ -55,6 +55,12 @@ export const INBOUND = {
     include_orphaned: z.boolean().optional(),
     /** Also those that were answered, expired or taken back. */
     include_settled: z.boolean().optional(),
+    /** Only this one, whole, whatever its state. */
+    request_id: z.string().min(1).optional(),
+    /** At most so many; fewer come when they are large. */
+    limit: z.int().min(1).max(1000).optional(),
+    /** Where the last answer stopped: its `next`. */
+    after: z.string().optional(),
   }),
   "blemeesd.respond": frame("blemeesd.respond", {
     id,
