@@ -302,6 +302,7 @@ export class Conversation {
     this.#row.last_active_at_ms = turn.started_at_ms;
     this.#saveRow();
     this.#move({ kind: "turn_started" });
+    this.#onRequests(); // one may wait from before
     return turn;
   }
 

@@ -10,7 +10,7 @@ import type { SessionRow, SessionSummary } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
 import { coldInfo, type ListFilter, listSessions, liveInfo } from "./listing.ts";
 import type { Publisher } from "./publish.ts";
-import { tellLost } from "./recover.ts";
+import { recoverOne } from "./recover.ts";
 import { unknownSession } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import { Session } from "./session.ts";
@@ -22,6 +22,7 @@ import type {
   Opened,
   OpenOrder,
   RequestsFilter,
+  RequestsPage,
   SessionCounts,
   SessionInfo,
   Subscriber,
@@ -132,10 +133,14 @@ export class SessionHub implements Hub {
     return session === undefined ? this.#options.ledger.respond(order) : session.respond(client, order);
   }
 
-  async requests(filter: RequestsFilter): Promise<RequestRow[]> {
+  async requests(filter: RequestsFilter): Promise<RequestsPage> {
     await this.#options.ready;
-    const { session_id, ...include } = filter;
-    return this.#options.ledger.list(session_id === undefined ? {} : { session_id }, include);
+    return this.#options.ledger.list(filter);
+  }
+
+  async request(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined> {
+    await this.#options.ready;
+    return this.#options.ledger.find(session_id, request_id);
   }
 
   /** Closing what is unknown or somebody else's does nothing (wire facts §1). */
@@ -287,19 +292,20 @@ export class SessionHub implements Hub {
 
   async #make(backend: Backend, order: OpenOrder): Promise<Session> {
     await this.#options.ready;
-    const { store, publisher } = this.#options;
+    const { store } = this.#options;
     const { session_id } = order;
-    const [stored, lost] = await Promise.all([
+    const [found, lost] = await Promise.all([
       store.loadRow(session_id),
       store.requests({ session_id, open: true }),
     ]);
+    // Left by a daemon, or a session, that ended while the disk took nothing.
+    const isCut = found !== undefined && (found.turn !== undefined || lost.length > 0);
+    const stored = isCut ? await recoverOne(found, lost, this.#options) : found;
     const row = stored?.backend === backend.name ? stored : freshRow(order, Date.now());
     if (stored !== undefined) row.last_seq = stored.last_seq;
     // A conversation that begins anew has nothing to do with where an earlier one went on.
     if (!order.resume) delete row.native_session_id;
-    const session = new Session(row, { ...this.#options, backend });
-    tellLost(lost, session.stream, publisher);
-    return session;
+    return new Session(row, { ...this.#options, backend });
   }
 
   async #remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {

@@ -13,6 +13,7 @@ export type {
   Opened,
   OpenOrder,
   RequestsFilter,
+  RequestsPage,
   SessionCounts,
   SessionInfo,
   Subscriber,

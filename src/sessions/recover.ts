@@ -34,29 +34,26 @@ export async function recoverSessions(store: Store, publisher: Publisher, log: L
   if (open.length > 0) log.warn("request.recovered", { count: open.length });
 }
 
-/** One stream for both: a session's frames have one writer. */
-async function recoverOne(
+/** The row as it is then. One stream for both: a session's frames have one writer. */
+export async function recoverOne(
   row: SessionRow,
   requests: readonly RequestRow[],
   { store, publisher }: { store: Store; publisher: Publisher },
-): Promise<void> {
+): Promise<SessionRow> {
   const { turn, ...rest } = row;
   const stream = new Stream({ row: rest, ringSize: 1, store, pressure: () => undefined });
-  tellLost(requests, stream, publisher);
+  // What the disk does not take now is told when the session is next opened.
+  for (const request of requests) {
+    const next = lost(request);
+    void publisher.publishRequest(stream, next, noticeOf(next));
+  }
   if (turn !== undefined) {
     // A driver without transactions may have lost the row's last change but not the result itself.
     if (await hasResult(stream, turn.turn_id)) publisher.saveRow(stream);
     else publishCrash(stream, turn.turn_id, publisher);
   }
   await stream.settled();
-}
-
-/** What the disk does not take now is told when the session is next opened. */
-export function tellLost(requests: readonly RequestRow[], stream: Stream, publisher: Publisher): void {
-  for (const request of requests) {
-    const next = lost(request);
-    void publisher.publishRequest(stream, next, noticeOf(next));
-  }
+  return rest;
 }
 
 function publishCrash(stream: Stream, turn_id: string, publisher: Publisher): void {

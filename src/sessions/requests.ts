@@ -7,8 +7,9 @@ import { CodedError, messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { Serial } from "../base/serial.ts";
 import { type Answer, isSettled, type RequestRow, type ResolutionSource } from "../protocol/requests.ts";
-import type { RequestFilter, Store } from "../store/types.ts";
+import type { Store } from "../store/types.ts";
 import type { Publisher } from "./publish.ts";
+import { pageOfPending, pageOfStored } from "./request-list.ts";
 import {
   checkAnswer,
   dispatched,
@@ -23,9 +24,11 @@ import {
 } from "./request-states.ts";
 import { answered, changed, idsOf, lost, noticeOf } from "./request-words.ts";
 import type { Stream } from "./stream.ts";
+import type { RequestsFilter, RequestsPage } from "./types.ts";
 
 /** Past this an agent is told no without anybody being asked. */
 const MAX_OPEN_PER_RUN = 256;
+const MAX_OPEN_CHARS = 32 * 1024 * 1024;
 /** An agent that does not read its input must not hold up whoever answers. */
 const DISPATCH_LIMIT_MS = 2000;
 /** Between two tries to store what the disk did not take. */
@@ -63,9 +66,8 @@ interface Open {
   row: RequestRow;
   readonly asker: Asker;
   readonly native_id: string;
+  readonly chars: number;
   readonly steps: Serial;
-  /** Steps that are begun or wait. */
-  waiting: number;
   /** The row is in the store, so it may be seen. */
   isShown: boolean;
   timer?: NodeJS.Timeout;
@@ -92,8 +94,9 @@ export class Ledger {
       this.#log.warn("request.asked_twice", { session_id: asker.stream.session_id });
       return;
     }
-    if (mine.length >= MAX_OPEN_PER_RUN) {
-      this.#refuse(asker, ask, `${mine.length} requests are open; no more are taken`);
+    const chars = mine.reduce((sum, open) => sum + open.chars, JSON.stringify(ask.payload).length);
+    if (mine.length >= MAX_OPEN_PER_RUN || chars > MAX_OPEN_CHARS) {
+      this.#refuse(asker, ask, `${mine.length} requests are open; no more, or no larger ones, are taken`);
       return;
     }
     const { row } = asker.stream;
@@ -108,8 +111,8 @@ export class Ledger {
       }),
       asker,
       native_id: ask.native_id,
+      chars: JSON.stringify(ask.payload).length,
       steps: new Serial(),
-      waiting: 0,
       isShown: false,
     };
     this.#open.set(open.row.request_id, open);
@@ -142,8 +145,7 @@ export class Ledger {
   async respond(order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }> {
     const open = this.#open.get(order.request_id);
     if (open?.isShown !== true || open.row.session_id !== order.session_id) return this.#settled(order);
-    open.waiting += 1;
-    const answering = open.steps.run(async () => {
+    return open.steps.begin(async () => {
       const { row } = open;
       if (row.status !== "pending") return answered(row);
       checkAnswer(row, order.answer);
@@ -153,9 +155,6 @@ export class Ledger {
       await within(DISPATCH_LIMIT_MS, this.#dispatch(open));
       if (open.row.status !== "resolved") return answered(open.row);
       return { request: withoutSecrets(open.row), repeated: false };
-    });
-    return answering.finally(() => {
-      open.waiting -= 1;
     });
   }
 
@@ -174,25 +173,27 @@ export class Ledger {
     return false;
   }
 
-  async list(
-    filter: RequestFilter,
-    include: { orphaned?: boolean; settled?: boolean },
-  ): Promise<RequestRow[]> {
-    if (include.orphaned !== true && include.settled !== true) {
-      const { session_id } = filter;
-      return [...this.#open.values()]
-        .filter(({ row, isShown }) => isShown && row.status === "pending")
-        .filter(({ row }) => session_id === undefined || row.session_id === session_id)
-        .map(({ row }) => row);
+  /** One page of what waits, or also of what is over. */
+  list(filter: RequestsFilter): Promise<RequestsPage> {
+    if (filter.orphaned !== true && filter.settled !== true) {
+      const shown = [...this.#open.values()].filter(({ isShown }) => isShown);
+      return pageOfPending(
+        shown.map(({ row }) => row),
+        filter,
+      );
     }
-    const rows = await this.#options.store.requests(filter);
-    return rows
-      .map((row) => this.#known(row))
-      .filter(({ status }) => {
-        if (status === "pending") return true;
-        return status === "orphaned" ? include.orphaned === true : include.settled === true;
-      })
-      .map(withoutSecrets);
+    return pageOfStored(this.#options.store, filter, (row) => withoutSecrets(this.#known(row)));
+  }
+
+  /** One request, whole, whatever its state. */
+  async find(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined> {
+    const open = this.#open.get(request_id);
+    if (open?.isShown === true && (session_id ?? open.row.session_id) === open.row.session_id) {
+      return withoutSecrets(open.row);
+    }
+    if (session_id === undefined) return undefined;
+    const row = await this.#options.store.request(session_id, request_id);
+    return row === undefined ? undefined : withoutSecrets(this.#known(row));
   }
 
   /** Resolves when every step of the session's requests that was begun so far is done. */
@@ -221,20 +222,12 @@ export class Ledger {
    * at once, so that its frame stands in front of what the agent says next.
    */
   #step(open: Open, step: () => Promise<void>): void {
-    const run = async () => {
-      try {
-        if (this.#open.get(open.row.request_id) === open) await step();
-      } catch (error) {
-        this.#log.error("request.step_failed", { ...idsOf(open.row), message: messageOf(error) });
-      }
-    };
-    open.waiting += 1;
-    const begun = open.waiting === 1 ? run() : undefined;
-    void open.steps
-      .run(() => begun ?? run())
-      .finally(() => {
-        open.waiting -= 1;
-      });
+    const stepping = open.steps.begin(async () => {
+      if (this.#open.get(open.row.request_id) === open) await step();
+    });
+    stepping.catch((error: unknown) =>
+      this.#log.error("request.step_failed", { ...idsOf(open.row), message: messageOf(error) }),
+    );
   }
 
   async #show(open: Open, ask: Ask): Promise<void> {
@@ -283,20 +276,21 @@ export class Ledger {
     const isIntact = stored !== undefined && hashOf(stored.payload) === open.row.shown_hash;
     if (!isIntact) this.#log.error("request.changed", idsOf(open.row));
     const answer = isIntact ? (stored.answer ?? policyAnswer(open.row)) : policyAnswer(open.row);
-    const hasIt = await open.asker.answer(open.native_id, answer).catch((error: unknown) => {
+    const outcome = await open.asker.answer(open.native_id, answer).catch((error: unknown) => {
       this.#log.warn("request.dispatch_failed", { ...idsOf(open.row), message: messageOf(error) });
-      return false;
+      return "unreachable" as const;
     });
     if (isSettled(open.row)) return; // its agent ended while it did not take the answer
-    if (hasIt && isIntact) {
-      await this.#delivered(open);
-      return;
-    }
-    const { code, message } = this.#gone.get(open.asker) ?? {};
-    if (hasIt)
-      await this.#settle(open, orphan(open.row, "request_changed", "what was stored is not what was shown"));
-    else if (code === undefined) await this.#settle(open, withdraw(open.row, "the agent took it back first"));
-    else await this.#settle(open, orphan(open.row, code, message ?? code));
+    if (outcome === true && isIntact) await this.#delivered(open);
+    else await this.#settle(open, this.#undelivered(open, outcome));
+  }
+
+  #undelivered({ row, asker }: Open, outcome: boolean | "unreachable"): RequestRow {
+    if (outcome === true) return orphan(row, "request_changed", "what was stored is not what was shown");
+    const gone = this.#gone.get(asker);
+    if (gone !== undefined) return orphan(row, gone.code, gone.message);
+    if (outcome === "unreachable") return orphan(row, "agent_gone", "the agent could not be reached");
+    return withdraw(row, "the agent took it back first");
   }
 
   async #delivered(open: Open): Promise<void> {

@@ -104,8 +104,10 @@ export interface Hub {
   unwatch(client: Client, session_id: string): Promise<boolean>;
   /** Answers what an agent asked. The answer that counts comes back: this one, or an earlier one (`repeated`). */
   respond(client: Client, order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }>;
-  /** What agents wait for, oldest first. */
-  requests(filter: RequestsFilter): Promise<RequestRow[]>;
+  /** A page of what agents wait for, oldest first. */
+  requests(filter: RequestsFilter): Promise<RequestsPage>;
+  /** One request, whole, whatever its state. Without `session_id` only one that waits is found. */
+  request(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined>;
   /** The client is gone: its sessions finish their turn and wait for somebody to resume them. */
   detach(client: Client): void;
   list(filter: { cwd?: string; live?: boolean }): Promise<SessionSummary[]>;
@@ -119,6 +121,16 @@ export interface RequestsFilter {
   orphaned?: boolean;
   /** Also those that were answered, expired or taken back. */
   settled?: boolean;
+  /** At most so many; fewer when they are large. */
+  limit?: number;
+  /** Where the last page stopped: its `next`. */
+  after?: string;
+}
+
+export interface RequestsPage {
+  requests: RequestRow[];
+  /** There are more behind this. */
+  next?: string;
 }
 
 export interface CloseOrder {

@@ -33,3 +33,18 @@ test("idle resolves when all that was queued is done, failed or not", async () =
   await serial.idle();
   expect(done).toBe(1);
 });
+
+test("begin starts at once when nothing is in its way, and what it queues itself comes behind it", async () => {
+  const serial = new Serial();
+  const order: string[] = [];
+  const first = serial.begin(async () => {
+    order.push("a starts");
+    void serial.begin(async () => void order.push("b"));
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push("a ends");
+  });
+  expect(order).toEqual(["a starts"]);
+  await first;
+  await serial.idle();
+  expect(order).toEqual(["a starts", "a ends", "b"]);
+});

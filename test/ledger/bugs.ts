@@ -42,8 +42,11 @@ export const BUGS: Bug[] = [
   {
     name: "a restart leaves pending requests alone",
     edits: [
-      { file: "recover.ts", from: "  tellLost(requests, stream, publisher);", to: "" },
-      { file: "hub.ts", from: "    tellLost(lost, session.stream, publisher);", to: "" },
+      {
+        file: "recover.ts",
+        from: "  for (const request of requests) {\n    const next",
+        to: "  for (const request of []) {\n    const next",
+      },
     ],
   },
   {
@@ -51,8 +54,8 @@ export const BUGS: Bug[] = [
     edits: [
       {
         file: "recover.ts",
-        from: "  tellLost(requests, stream, publisher);",
-        to: '  tellLost(requests.filter((row) => row.status !== "resolved"), stream, publisher);',
+        from: "  for (const request of requests) {\n    const next",
+        to: '  for (const request of requests.filter((row) => row.status !== "resolved")) {\n    const next',
       },
     ],
   },

@@ -1,6 +1,8 @@
 // What is checked after every command: the real ledger against the model, from every side that one can look at it.
+
 import assert from "node:assert/strict";
 import type { RequestRow } from "../../src/protocol/requests.ts";
+import { allRequests } from "../sessions/fakes.ts";
 import { heardOf, type Model, masked, type Request, type State } from "./model.ts";
 import type { World } from "./world.ts";
 
@@ -45,7 +47,7 @@ async function verifyList(
   filter: object,
   isIn: (request: Request) => boolean,
 ): Promise<void> {
-  const listed = (await world.hub.requests(filter)).filter(({ session_id }) =>
+  const listed = (await allRequests(world.hub, filter)).filter(({ session_id }) =>
     world.session_ids.includes(session_id),
   );
   const expected = model.requests.filter(isIn).map((request) => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { drain } from "../../src/sessions/index.ts";
-import { askOf, type Ear, gate, type Stage, settle, stage, user } from "./fakes.ts";
+import { allRequests, askOf, type Ear, gate, type Stage, settle, stage, user } from "./fakes.ts";
 
 const ann = { id: "ann" };
 const bob = { id: "bob" };
@@ -14,7 +14,7 @@ async function asked(answers?: "any"): Promise<Stage & { ear: Ear; request_id: s
   const ear = await on.open(ann, answers === undefined ? {} : { answers });
   on.backend.last.ask(askOf("n1"));
   await settle();
-  const [row] = await on.hub.requests({});
+  const [row] = await allRequests(on.hub, {});
   return { ...on, ear, request_id: row?.request_id ?? "" };
 }
 
@@ -29,7 +29,7 @@ describe("who", () => {
     await expect(closed.hub.respond(bob, order(closed.request_id))).rejects.toMatchObject({
       code: "answer_not_allowed",
     });
-    expect(await closed.hub.requests({})).toHaveLength(1);
+    expect(await allRequests(closed.hub, {})).toHaveLength(1);
     const open = await asked("any");
     await expect(open.hub.respond(bob, order(open.request_id))).resolves.toMatchObject({ repeated: false });
   });
@@ -173,7 +173,7 @@ describe("a session that waits for an answer", () => {
     await settle();
     await on.hub.interrupt(ann, "s", () => undefined);
     await settle();
-    expect(await on.hub.requests({})).toEqual([]);
+    expect(await allRequests(on.hub, {})).toEqual([]);
     expect(ear.heard.filter((frame) => frame["category"] === "request_withdrawn")).toHaveLength(2);
     expect(ear.of("agent.result")).toMatchObject([{ subtype: "interrupted" }]);
   });
@@ -195,7 +195,7 @@ test("requests of a sub-agent reach the session with their path, and are answere
   const path = ["explore", "search"];
   on.backend.last.ask(askOf("n1", { path, thread_id: "t2", item_id: "i" }));
   await settle();
-  const [row] = await on.hub.requests({ session_id: "s" });
+  const [row] = await allRequests(on.hub, { session_id: "s" });
   expect(row).toMatchObject({ path, thread_id: "t2", item_id: "i", session_id: "s" });
   await on.hub.respond(ann, order(row?.request_id ?? ""));
   expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer: accept }]);
@@ -208,12 +208,17 @@ test("a secret is shown to nobody and kept nowhere: frames, lists, answers and t
   const payload = { title: "log in", questions, choices: [accept] };
   on.backend.last.ask(askOf("n1", { request_type: "user_input", payload }));
   await settle();
-  const [row] = await on.hub.requests({});
+  const [row] = await allRequests(on.hub, {});
   const answer = { answers: { q: "hunter2" } };
   const given = await on.hub.respond(ann, order(row?.request_id ?? "", { answer }));
   await settle();
   expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer }]);
-  const seen = [given, ear.heard, await on.hub.requests({ settled: true }), [...on.store.ledger.values()]];
+  const seen = [
+    given,
+    ear.heard,
+    await allRequests(on.hub, { settled: true }),
+    [...on.store.ledger.values()],
+  ];
   expect(JSON.stringify(seen)).not.toContain("hunter2");
   expect(JSON.stringify(seen)).toContain("[secret]");
 });

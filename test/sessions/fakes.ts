@@ -3,13 +3,12 @@
 import type { Ask, Backend, BackendSink, Run, StartOrder } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
-import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
+import { type Answer, isSettled, type RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/sessions/index.ts";
-import type { Batch, Client, OpenOrder, Subscriber } from "../../src/sessions/types.ts";
+import type { Batch, Client, Hub, OpenOrder, RequestsFilter, Subscriber } from "../../src/sessions/types.ts";
 import { noUsage } from "../../src/sessions/usage.ts";
 import type { AppendOrder, LogBatch, RequestFilter, Store } from "../../src/store/index.ts";
-import { isMeant } from "../../src/store/ledger.ts";
 
 /** Lets everything that waits for the next turn of the event loop happen. */
 export async function settle(turns = 4): Promise<void> {
@@ -23,6 +22,17 @@ export function gate(): { open: () => void; passed: Promise<void> } {
     open = resolve;
   });
   return { open, passed };
+}
+
+/** Every page, put together. */
+export async function allRequests(hub: Hub, filter: RequestsFilter): Promise<RequestRow[]> {
+  const rows: RequestRow[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await hub.requests(after === undefined ? filter : { ...filter, after });
+    rows.push(...page.requests);
+    after = page.next;
+    if (after === undefined) return rows;
+  }
 }
 
 export class FakeStore implements Store {
@@ -89,7 +99,15 @@ export class FakeStore implements Store {
   }
 
   async requests(filter: RequestFilter): Promise<RequestRow[]> {
-    return structuredClone([...this.ledger.values()].filter((row) => isMeant(row, filter)));
+    const { session_id, open = false, after, limit } = filter;
+    const place = (row: { requested_at_ms: number; request_id: string }) =>
+      `${String(row.requested_at_ms).padStart(16, "0")} ${row.request_id}`;
+    const rows = [...this.ledger.values()]
+      .filter((row) => session_id === undefined || row.session_id === session_id)
+      .filter((row) => !open || !isSettled(row))
+      .filter((row) => after === undefined || place(row) > place(after))
+      .sort((a, b) => (place(a) < place(b) ? -1 : 1));
+    return structuredClone(rows.slice(0, limit));
   }
 
   async request(session_id: string, request_id: string): Promise<RequestRow | undefined> {

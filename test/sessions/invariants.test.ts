@@ -13,7 +13,19 @@ import { isRunning, pidIn } from "../backends/processes.ts";
 import { isOf, newId, say, until } from "../servers/socket/talk.ts";
 import { ROOT, startDaemon, type TestDaemon } from "../support/daemon.ts";
 import type { RawClient } from "../support/raw-client.ts";
-import { askOf, Ear, FakeStore, gate, type Heard, rowOf, type Stage, settle, stage, user } from "./fakes.ts";
+import {
+  allRequests,
+  askOf,
+  Ear,
+  FakeStore,
+  gate,
+  type Heard,
+  rowOf,
+  type Stage,
+  settle,
+  stage,
+  user,
+} from "./fakes.ts";
 
 const delta = { type: "agent.delta", backend: "fake", kind: "text", text: "x" };
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
@@ -163,7 +175,7 @@ describe("invariant 5: a request is stored before it is shown, answered from the
     const ear = await on.open(ann);
     on.backend.last.ask(askOf("n1"));
     await settle();
-    const [row] = await on.hub.requests({});
+    const [row] = await allRequests(on.hub, {});
     return { ...on, ear, request_id: row?.request_id ?? "" };
   }
 
@@ -176,11 +188,11 @@ describe("invariant 5: a request is stored before it is shown, answered from the
     await settle();
     expect(on.store.orders.at(-1)?.requests).toHaveLength(1);
     expect(ear.of("agent.notice")).toEqual([]);
-    expect(await on.hub.requests({ orphaned: true, settled: true })).toEqual([]);
+    expect(await allRequests(on.hub, { orphaned: true, settled: true })).toEqual([]);
     release();
     await settle();
     expect(ear.of("agent.notice")).toMatchObject([{ category: "request_pending", seq: 1 }]);
-    expect(await on.hub.requests({})).toMatchObject([{ status: "pending" }]);
+    expect(await allRequests(on.hub, {})).toMatchObject([{ status: "pending" }]);
   });
 
   test("the agent is told what the store has", async () => {

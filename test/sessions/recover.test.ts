@@ -88,6 +88,7 @@ test("each request that nobody can answer any more is orphaned and told, also on
       generation: "g",
       nowMs: 1,
     });
+  // As old as each other, so by their ids.
   const rows = [
     asked("waits"),
     resolve(asked("undelivered"), { decision: "accept" }, "api", 2),
@@ -99,7 +100,7 @@ test("each request that nobody can answer any more is orphaned and told, also on
   await recover(store);
   const told = logged(store).map((frame) => [frame["seq"], frame["category"], frame["data"]]);
   expect(told).toMatchObject(
-    ["waits", "undelivered", "expired"].map((request_id, index) => [
+    ["expired", "undelivered", "waits"].map((request_id, index) => [
       index + 1,
       "request_orphaned",
       { request: { request_id, status: "orphaned", error_code: "server_restarted" } },

@@ -2,7 +2,7 @@
 // Every order of such things is the model's business (test/ledger).
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
-import { askOf, type Ear, gate, type Stage, settle, stage, user } from "./fakes.ts";
+import { allRequests, askOf, type Ear, gate, type Stage, settle, stage, user } from "./fakes.ts";
 
 const ann = { id: "ann" };
 const KEEP = { delete: false, deleteTranscript: false };
@@ -36,10 +36,10 @@ async function scene(over: Parameters<typeof stage>[0] = {}): Promise<Scene> {
     ...on,
     ear,
     async ask(native_id, fields) {
-      const known = new Set((await on.hub.requests({})).map(({ request_id }) => request_id));
+      const known = new Set((await allRequests(on.hub, {})).map(({ request_id }) => request_id));
       on.backend.last.ask(askOf(native_id, fields));
       await settle();
-      const row = (await on.hub.requests({})).find(({ request_id }) => !known.has(request_id));
+      const row = (await allRequests(on.hub, {})).find(({ request_id }) => !known.has(request_id));
       return row?.request_id ?? "";
     },
     respond: (request_id, answer = ACCEPT) =>
@@ -70,7 +70,7 @@ describe("when the disk fails", () => {
     ]);
     expect(on.told()).toEqual(["request_refused", "request_refused"]);
     expect(on.ear.heard[0]?.["text"]).toMatch(/"run n1" was refused.*disk full/);
-    expect(await on.hub.requests(EVERYTHING)).toEqual([]);
+    expect(await allRequests(on.hub, EVERYTHING)).toEqual([]);
     await on.hub.send(ann, "s", user("go on"));
   });
 
@@ -100,7 +100,7 @@ describe("when the disk fails", () => {
     on.store.failing = true;
     expect(await on.respond(request_id)).toBe("store_failed");
     expect(on.backend.last.offered).toEqual([]);
-    expect(await on.hub.requests({})).toMatchObject([{ request_id, status: "pending" }]);
+    expect(await allRequests(on.hub, {})).toMatchObject([{ request_id, status: "pending" }]);
     on.store.failing = false;
     expect(await on.respond(request_id)).toBe('taken {"decision":"accept"}');
     expect(on.told()).toEqual(["request_pending", "request_resolved"]);
@@ -113,8 +113,8 @@ describe("when the disk fails", () => {
     on.backend.last.withdraw("n1");
     await on.pass(5 * PATIENCE_MS);
     expect(on.stored(request_id)?.status).toBe("pending");
-    expect(await on.hub.requests({})).toEqual([]);
-    expect(await on.hub.requests(EVERYTHING)).toMatchObject([{ status: "withdrawn" }]);
+    expect(await allRequests(on.hub, {})).toEqual([]);
+    expect(await allRequests(on.hub, EVERYTHING)).toMatchObject([{ status: "withdrawn" }]);
     expect(await on.respond(request_id)).toBe("request_withdrawn");
     expect(on.told()).toEqual(["request_pending"]);
     on.store.failing = false;
@@ -132,7 +132,7 @@ describe("when the disk fails", () => {
     on.store.failing = true;
     await on.hub.close(ann, "s", KEEP);
     on.store.failing = false;
-    expect(await on.hub.requests(EVERYTHING)).toMatchObject([{ status: "orphaned" }]);
+    expect(await allRequests(on.hub, EVERYTHING)).toMatchObject([{ status: "orphaned" }]);
     const ear = await on.open(ann, { resume: true, last_seen_seq: 0 });
     await on.pass(2 * PATIENCE_MS);
     on.backend.last.say("x");
@@ -308,7 +308,7 @@ describe("an agent", () => {
     const on = await scene();
     for (let n = 0; n < 300; n += 1) on.backend.last.ask(askOf(`n${n}`));
     await settle();
-    const pending = await on.hub.requests({});
+    const pending = await allRequests(on.hub, {});
     expect(pending).toHaveLength(256);
     expect(on.backend.last.answered).toHaveLength(44);
     expect(on.told().filter((name) => name === "request_refused")).toHaveLength(44);
@@ -321,7 +321,7 @@ describe("an agent", () => {
     const request_id = await on.ask("n1");
     on.backend.last.sink.ask(askOf("n1"));
     await settle();
-    expect(await on.hub.requests({})).toHaveLength(1);
+    expect(await allRequests(on.hub, {})).toHaveLength(1);
     expect(on.backend.last.offered).toEqual([]);
     expect(await on.respond(request_id)).toBe('taken {"decision":"accept"}');
   });
@@ -352,7 +352,7 @@ describe("an agent", () => {
     };
     await expect(on.open(ann)).rejects.toThrow("no such model");
     await settle();
-    expect(await on.hub.requests(EVERYTHING)).toMatchObject([{ status: "orphaned" }]);
+    expect(await allRequests(on.hub, EVERYTHING)).toMatchObject([{ status: "orphaned" }]);
     expect([...on.store.ledger.values()]).toMatchObject([{ status: "orphaned" }]);
   });
 });

@@ -55,7 +55,7 @@ export const INBOUND = {
     include_orphaned: z.boolean().optional(),
     /** Also those that were answered, expired or taken back. */
     include_settled: z.boolean().optional(),
-    /** Only this one, whole, whatever its state. */
+    /** Only this one, whole, whatever its state. One that waits no more is found only with `session_id`. */
     request_id: z.string().min(1).optional(),
     /** At most so many; fewer come when they are large. */
     limit: z.int().min(1).max(1000).optional(),

@@ -98,10 +98,22 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
   },
 
   "blemeesd.list_requests": async (connection, frame, { hub }) => {
-    const { id, session_id, include_orphaned: orphaned = false, include_settled: settled = false } = frame;
+    const { id, session_id, request_id, limit, after } = frame;
     const scope = session_id === undefined ? {} : { session_id };
-    const requests = await hub.requests({ ...scope, orphaned, settled });
-    connection.reply({ type: "blemeesd.requests", ...withId(id), ...scope, requests });
+    const reply = { type: "blemeesd.requests", ...withId(id), ...scope } as const;
+    if (request_id !== undefined) {
+      const request = await hub.request(session_id, request_id);
+      connection.reply({ ...reply, requests: request === undefined ? [] : [request] });
+      return;
+    }
+    const page = await hub.requests({
+      ...scope,
+      orphaned: frame.include_orphaned ?? false,
+      settled: frame.include_settled ?? false,
+      ...(limit === undefined ? {} : { limit }),
+      ...(after === undefined ? {} : { after }),
+    });
+    connection.reply({ ...reply, ...page });
   },
 
   "blemeesd.respond": async (connection, frame, { hub }) => {
