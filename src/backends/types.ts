@@ -47,6 +47,8 @@ export interface StartOrder {
 /** One live agent. */
 export interface Run {
   readonly pid: number | undefined;
+  /** It works although no turn runs: sub-agents that go on behind it. Absent: only turns are work. */
+  readonly isBusy?: boolean;
   /** Hands over a user message, which starts a turn. Throws `invalid_message` if the agent cannot take it. */
   send(message: UserMessage): Promise<void>;
   /**

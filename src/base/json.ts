@@ -1,10 +1,12 @@
 // Parsing of one untrusted JSON line. What it refuses would bite later: nesting that makes JSON.stringify
-// throw, and keys that reach a prototype.
+// throw, keys that reach a prototype, and half characters, which other programs cannot read.
 import { CodedError } from "./coded-error.ts";
 
 export type JsonObject = Record<string, unknown>;
 
 export const MAX_DEPTH = 64;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const HALF = "a text holds half a character (a lone surrogate, U+D800 to U+DFFF)";
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 
 export function isObject(value: unknown): value is JsonObject {
@@ -22,13 +24,16 @@ export function parseUntrusted(text: string): JsonObject {
   if (!isObject(value)) {
     throw new CodedError("invalid_message", "a frame is one JSON object on one line");
   }
-  const fault = findFault(value);
+  const fault = findFault(value, { wholeCharacters: true });
   if (fault !== undefined) throw new CodedError("invalid_message", fault);
   return value;
 }
 
-/** Walks with its own stack, because the input may be nested deeper than ours. */
-export function findFault(root: unknown): string | undefined {
+/**
+ * Walks with its own stack, because the input may be nested deeper than ours. `wholeCharacters`: a lone surrogate is a
+ * fault; Codex neither reads nor answers a line that holds one, so a turn would hang.
+ */
+export function findFault(root: unknown, { wholeCharacters = false } = {}): string | undefined {
   const stack: unknown[] = [root];
   const depths: number[] = [1];
   while (stack.length > 0) {
@@ -37,6 +42,7 @@ export function findFault(root: unknown): string | undefined {
     if (typeof value !== "object" || value === null) {
       // 1e400 parses to Infinity, which no JSON can carry back.
       if (typeof value === "number" && !Number.isFinite(value)) return "a number is out of range";
+      if (wholeCharacters && isHalf(value)) return HALF;
       continue;
     }
     if (depth > MAX_DEPTH) return `nested deeper than ${MAX_DEPTH} levels`;
@@ -49,9 +55,14 @@ export function findFault(root: unknown): string | undefined {
     }
     for (const key of Object.keys(value)) {
       if (FORBIDDEN_KEYS.has(key)) return `the key "${key}" is not allowed`;
+      if (wholeCharacters && isHalf(key)) return HALF;
       stack.push((value as JsonObject)[key]);
       depths.push(depth + 1);
     }
   }
   return undefined;
+}
+
+function isHalf(value: unknown): boolean {
+  return typeof value === "string" && LONE_SURROGATE.test(value);
 }

@@ -13,13 +13,14 @@ import type { Publisher } from "./publish.ts";
 import { busy, waitsFor } from "./refusals.ts";
 import type { Asker, Ledger } from "./requests.ts";
 import { untilEnded } from "./run-sink.ts";
-import { startOrder } from "./start-order.ts";
+import { noteInit, startOrder } from "./start-order.ts";
 import { StderrRate } from "./stderr-rate.ts";
 import type { Stream } from "./stream.ts";
 import { titleOf } from "./title.ts";
 import {
+  closingResults,
   createTurn,
-  noteFirstToken,
+  noteEvent,
   stampResult,
   startedNotice,
   syntheticResult,
@@ -79,7 +80,8 @@ export class Conversation {
 
   /** Something is going on that must not be cut off: a turn, or a question that waits for a person. */
   get isEngaged(): boolean {
-    return this.isTurnActive || this.#context.ledger.isEngaged(this.#row.session_id);
+    const isAsking = this.#context.ledger.isEngaged(this.#row.session_id);
+    return this.isTurnActive || isAsking || this.#run?.isBusy === true;
   }
 
   /** What the agent waits for, oldest first. */
@@ -141,7 +143,7 @@ export class Conversation {
     if (this.#turn !== undefined) throw busy();
     const [waiting] = this.pending;
     if (waiting !== undefined) throw waitsFor(waiting);
-    if (this.isEngaged) throw busy();
+    if (this.#context.ledger.isEngaged(this.#row.session_id)) throw busy();
     const run = await this.start(true);
     // An agent can begin a turn by itself while it starts.
     if (this.#turn !== undefined) throw busy();
@@ -156,7 +158,7 @@ export class Conversation {
       if (error instanceof CodedError && error.code === "session_busy") throw error;
       // A dead agent reports itself through `ended`, which closes the turn; only a refused message ends here.
       if (error instanceof CodedError && error.code === "invalid_message") {
-        if (this.#isCurrent(turn)) this.#forgetTurn();
+        if (this.#turn === turn) this.#forgetTurn();
         throw error;
       }
       this.#log.warn("session.send_failed", { message: messageOf(error) });
@@ -164,7 +166,7 @@ export class Conversation {
     }
     this.#row.title ??= titleOf(message);
     this.#saveRow();
-    if (this.#isCurrent(turn) && this.#hasInit && !turn.announced) this.#announce(turn);
+    if (this.#turn === turn && this.#hasInit && !turn.announced) this.#announce(turn);
   }
 
   /** Marks the turn as interrupted by a client. False when none runs. */
@@ -186,11 +188,11 @@ export class Conversation {
   async stop(how: "finish" | "now"): Promise<void> {
     if (how === "now") {
       if (this.#asker !== undefined) this.#context.ledger.ended(this.#asker, "the agent was ended");
-      this.#giveUpTurn();
+      this.#cutTurn("interrupted");
       this.#isMuted = true;
     }
     await this.#run?.stop(how);
-    this.#giveUpTurn();
+    this.#cutTurn("interrupted");
   }
 
   hold(isHeld: boolean): void {
@@ -240,17 +242,14 @@ export class Conversation {
     const turn = this.#turn;
     if (turn !== undefined) {
       if (!turn.announced && event.type !== "agent.notice") this.#announce(turn);
-      noteFirstToken(turn, event, Date.now());
+      noteEvent(turn, event, Date.now());
     }
     this.#publish(event);
   }
 
   #onInit(event: SystemInitEvent): void {
     this.#hasInit = true;
-    if (event.model !== undefined) this.#row.model = event.model;
-    if (event.cwd !== undefined) this.#row.cwd ??= event.cwd;
-    const rollout = event.capabilities?.["rollout_path"];
-    if (typeof rollout === "string") this.#row.rollout_path = rollout;
+    noteInit(this.#row, event);
     this.#saveRow();
     if (this.#turn !== undefined && !this.#turn.announced) this.#announce(this.#turn);
   }
@@ -263,7 +262,7 @@ export class Conversation {
     turn.verdict = { code: "auth_failed", message };
     // The result may stand right behind, in what is being read now; only an agent that goes on is stopped.
     setImmediate(() => {
-      if (this.#isCurrent(turn)) void this.stopTurn();
+      if (this.#turn === turn) void this.stopTurn();
     });
   }
 
@@ -286,11 +285,11 @@ export class Conversation {
     });
     const turn = this.#turn;
     if (why.expected || turn?.interrupting === true) {
-      this.#giveUpTurn();
+      this.#cutTurn("interrupted");
     } else if (turn !== undefined || why.code !== 0) {
       if (turn?.verdict === undefined) this.#publishError("backend_crashed", why.message);
       const error = { code: "backend_crashed", message: why.message };
-      if (turn !== undefined) this.#finishTurn(syntheticResult(name, "error", error));
+      this.#cutTurn("error", error);
     }
     this.#move({ kind: "run_ended" });
   }
@@ -306,10 +305,6 @@ export class Conversation {
     return turn;
   }
 
-  #isCurrent(turn: Turn): boolean {
-    return this.#turn === turn;
-  }
-
   #announce(turn: Turn): void {
     turn.announced = true;
     this.#publish(startedNotice(turn, this.#context.backend.name));
@@ -322,9 +317,12 @@ export class Conversation {
     this.#saveRow();
   }
 
-  #giveUpTurn(): void {
-    if (this.#turn !== undefined)
-      this.#finishTurn(syntheticResult(this.#context.backend.name, "interrupted"));
+  /** The agent will say no more of it. */
+  #cutTurn(subtype: "interrupted" | "error", error?: { code: string; message: string }): void {
+    if (this.#turn === undefined) return;
+    const { name } = this.#context.backend;
+    for (const closing of closingResults(this.#turn, name)) this.#publish(closing);
+    this.#finishTurn(syntheticResult(name, subtype, error));
   }
 
   #finishTurn(result: ResultEvent): void {
@@ -372,7 +370,7 @@ export class Conversation {
         );
     }
     // Not a turn that the agent has begun since.
-    if (turn !== undefined && this.#isCurrent(turn)) this.#giveUpTurn();
+    if (turn !== undefined && this.#turn === turn) this.#cutTurn("interrupted");
   }
 
   #publish(event: AgentEvent): void {

@@ -102,11 +102,25 @@ async function coldRows(sources: ListSources, filter: ListFilter): Promise<Sessi
   const lists = await Promise.all(sources.backends.map((backend) => backend.listTranscripts?.(scope) ?? []));
   const silent = new Set(sources.backends.filter((b) => b.listTranscripts === undefined).map((b) => b.name));
   const live = new Set(sources.live.map((session) => session.row.session_id));
-  const stored = (await sources.store.rows())
+  const rows = await sources.store.rows();
+  const byNative = new Map<string, SessionRow>();
+  for (const row of rows) {
+    if (row.native_session_id !== undefined) byNative.set(keyOf(row.backend, row.native_session_id), row);
+  }
+  const stored = rows
     .filter((row) => silent.has(row.backend) && !live.has(row.session_id))
     .filter((row) => filter.cwd === undefined || row.cwd === filter.cwd)
     .map(storedRow);
-  return [...lists.flat(), ...stored];
+  return [
+    ...lists.flat().map((row) => ourOwn(row, byNative.get(keyOf(row.backend, row.session_id)))),
+    ...stored,
+  ];
+}
+
+/** An agent lists a conversation under its own id; whoever resumes it wants ours, which has its history. */
+function ourOwn(transcript: SessionSummary, row: SessionRow | undefined): SessionSummary {
+  if (row === undefined || row.session_id === transcript.session_id) return transcript;
+  return { ...transcript, ...storedRow(row), native_session_id: transcript.session_id };
 }
 
 function storedRow(row: SessionRow): SessionSummary {

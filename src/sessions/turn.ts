@@ -11,12 +11,14 @@ export interface Turn {
   firstTokenMs?: number;
   /** A client asked to stop it. */
   interrupting: boolean;
+  /** Tool calls that were shown and have no result yet: the id, and the call of the sub-agent that made it. */
+  readonly openTools: Map<string, string | undefined>;
   /** How it ends whatever the agent says: set when we end it because of an error. */
   verdict?: { code: string; message: string };
 }
 
 export function createTurn(turn_id: string, started_at_ms: number, origin: Turn["origin"]): Turn {
-  return { turn_id, started_at_ms, origin, announced: false, interrupting: false };
+  return { turn_id, started_at_ms, origin, announced: false, interrupting: false, openTools: new Map() };
 }
 
 export function startedNotice(turn: Turn, backend: string): NoticeEvent {
@@ -35,9 +37,24 @@ export function startedNotice(turn: Turn, backend: string): NoticeEvent {
 
 const CONTENT = new Set<AgentEvent["type"]>(["agent.delta", "agent.message", "agent.tool_use"]);
 
-export function noteFirstToken(turn: Turn, event: AgentEvent, nowMs: number): void {
-  if (turn.firstTokenMs === undefined && CONTENT.has(event.type))
+export function noteEvent(turn: Turn, event: AgentEvent, nowMs: number): void {
+  if (turn.firstTokenMs === undefined && CONTENT.has(event.type)) {
     turn.firstTokenMs = nowMs - turn.started_at_ms;
+  }
+  if (event.type === "agent.tool_use") turn.openTools.set(event.tool_use_id, event.parent_tool_use_id);
+  else if (event.type === "agent.tool_result") turn.openTools.delete(event.tool_use_id);
+}
+
+/** What stands for the results of tools that were cut off, so that no call is left open when we end a turn. */
+export function closingResults({ openTools }: Turn, backend: string): AgentEvent[] {
+  return [...openTools].map(([tool_use_id, parent_tool_use_id]) => ({
+    type: "agent.tool_result",
+    backend,
+    tool_use_id,
+    output: "interrupted",
+    is_error: true,
+    ...(parent_tool_use_id === undefined ? {} : { parent_tool_use_id }),
+  }));
 }
 
 /** The agent's result with our stamps; an interrupted or failed turn ends as such whatever the agent calls it. */

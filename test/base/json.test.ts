@@ -76,3 +76,11 @@ test("findFault walks any value, also one that is not an object", () => {
 test("isObject knows arrays and null from objects", () => {
   expect([{}, [], null, "x", undefined].map(isObject)).toEqual([true, false, false, false, false]);
 });
+
+test.each(['{"a":"\\ud800"}', '{"a":["x",{"b":"\\udc00 x"}]}', '{"\\ud800":1}'])(
+  "%s holds half a character and is refused; whole ones pass",
+  (line) => {
+    expect(() => parseUntrusted(line)).toThrow(/half a character/);
+    expect(parseUntrusted('{"a":"\\ud83d\\ude00 é"}')).toEqual({ a: "😀 é" });
+  },
+);

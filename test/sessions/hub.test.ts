@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { drain } from "../../src/sessions/index.ts";
-import { Ear, gate, settle, stage, user } from "./fakes.ts";
+import { Ear, gate, rowOf, settle, stage, user } from "./fakes.ts";
 
 const ann = { id: "ann", peer_pid: 11 };
 const bob = { id: "bob", peer_pid: 22 };
@@ -339,4 +339,38 @@ describe("a turn", () => {
     expect(bobEar.of("agent.result")).toHaveLength(1);
     expect(ear.of("agent.result")).toHaveLength(0);
   });
+});
+
+test("a session that is closed in the middle of a tool call shows the call closed before its result", async () => {
+  const on = stage();
+  const ear = await on.open(ann);
+  await on.hub.send(ann, "s", user("go"));
+  on.backend.last.event({ type: "agent.tool_use", tool_use_id: "t1", name: "shell", input: {} });
+  await on.hub.close(ann, "s", { delete: false, deleteTranscript: false });
+  const types = ear.heard.map(({ type }) => type);
+  expect(types.slice(-3)).toEqual(["agent.tool_use", "agent.tool_result", "agent.result"]);
+});
+
+test("an agent whose sub-agents go on behind its turn is not ended when its owner leaves", async () => {
+  const on = stage();
+  await on.open(ann);
+  Object.assign(on.backend.last, { isBusy: true });
+  on.hub.detach(ann);
+  await settle();
+  expect(on.backend.last.calls).toEqual([]);
+});
+
+test("a conversation that the agent lists under its own id is listed under ours", async () => {
+  const on = stage();
+  on.store.saved.set("ours", rowOf("ours", { native_session_id: "native", title: "hello" }));
+  Object.assign(on.backend, {
+    listTranscripts: async () => [
+      { session_id: "native", backend: "fake", attached: false, preview: "hello" },
+      { session_id: "foreign", backend: "fake", attached: false },
+    ],
+  });
+  expect(await on.hub.list({})).toMatchObject([
+    { session_id: "ours", native_session_id: "native", preview: "hello" },
+    { session_id: "foreign" },
+  ]);
 });

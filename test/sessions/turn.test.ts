@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
 import {
+  closingResults,
   createTurn,
-  noteFirstToken,
+  noteEvent,
   stampResult,
   startedNotice,
   syntheticResult,
@@ -34,16 +35,16 @@ describe("the first token", () => {
 
   test("is the first delta, message or tool call, and later ones do not move it", () => {
     const turn = createTurn("t1", 1000, "user");
-    noteFirstToken(turn, { type: "agent.notice", backend, level: "info", category: "x" }, 1100);
-    noteFirstToken(turn, delta, 1250);
-    noteFirstToken(turn, delta, 1900);
+    noteEvent(turn, { type: "agent.notice", backend, level: "info", category: "x" }, 1100);
+    noteEvent(turn, delta, 1250);
+    noteEvent(turn, delta, 1900);
     expect(stampResult(turn, success).time_to_first_token_ms).toBe(250);
   });
 
   test("the agent's own figure wins; without content there is none; a clock that jumps back gives 0", () => {
     const turn = createTurn("t1", 1000, "user");
     expect(stampResult(turn, success)).not.toHaveProperty("time_to_first_token_ms");
-    noteFirstToken(turn, delta, 400);
+    noteEvent(turn, delta, 400);
     expect(stampResult(turn, success).time_to_first_token_ms).toBe(0);
     expect(stampResult(turn, { ...success, time_to_first_token_ms: 7 }).time_to_first_token_ms).toBe(7);
   });
@@ -76,4 +77,18 @@ describe("the result", () => {
     const error = { code: "backend_crashed", message: "exit 1" };
     expect(syntheticResult(backend, "error", error)).toEqual({ ...success, subtype: "error", error });
   });
+});
+
+test("a turn that we end closes the calls that have no result yet, and no others", () => {
+  const turn = createTurn("t", 1000, "user");
+  const use = (tool_use_id: string, over = {}) =>
+    noteEvent(turn, { type: "agent.tool_use", backend, tool_use_id, name: "x", input: {}, ...over }, 1);
+  use("done");
+  use("open");
+  use("nested", { parent_tool_use_id: "open" });
+  noteEvent(turn, { type: "agent.tool_result", backend, tool_use_id: "done" }, 1);
+  expect(closingResults(turn, backend)).toMatchObject([
+    { type: "agent.tool_result", tool_use_id: "open", is_error: true },
+    { tool_use_id: "nested", parent_tool_use_id: "open" },
+  ]);
 });

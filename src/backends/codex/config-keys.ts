@@ -27,6 +27,9 @@ const REFUSED: Readonly<Record<string, string>> = {
   approvals_reviewer: "it decides who approves",
 };
 
+const PLAIN_PART = /^[A-Za-z0-9_-]+$/;
+const PROTOTYPES = new Set(["__proto__", "constructor", "prototype"]);
+
 /** These have an option of their own, and Codex takes them in no other way. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   profile: "use the option profile",
@@ -86,8 +89,8 @@ interface Leaf {
   value: unknown;
 }
 
-function leavesOf(config: JsonObject): Leaf[] {
-  return Object.entries(config).flatMap(([key, value]) => leavesBelow(partsOf(key), value));
+function leavesOf(config: JsonObject, at = "/options/codex/config"): Leaf[] {
+  return Object.entries(config).flatMap(([key, value]) => leavesBelow(partsOf(key, at), value));
 }
 
 /** An empty object is a leaf too: it can still replace something. */
@@ -96,13 +99,11 @@ function leavesBelow(path: string[], value: unknown): Leaf[] {
   return Object.entries(value).flatMap(([key, inner]) => leavesBelow([...path, key], inner));
 }
 
-/** Quotes and spaces around a part mean nothing to a reader of TOML keys, so they hide nothing from us. */
-function partsOf(key: string): string[] {
-  const parts = key.match(/"[^"]*"|'[^']*'|[^."']+/g) ?? [];
-  const plain = parts
-    .map((part) => part.trim().replace(/^(["'])(.*)\1$/, "$2"))
-    .filter((part) => part !== "");
-  return plain.length === 0 ? [key] : plain;
+/** Codex splits a key at every dot, whatever stands around it; so quotes and spaces would only hide a name from us. */
+function partsOf(key: string, at: string): string[] {
+  const parts = key.split(".");
+  if (parts.every((part) => PLAIN_PART.test(part) && !PROTOTYPES.has(part))) return parts;
+  throw new CodedError("invalid_message", `${at}/${key}: expected names of [A-Za-z0-9_-], joined by dots`);
 }
 
 function isAllowed(path: readonly string[], allowed: readonly string[]): boolean {

@@ -79,8 +79,6 @@ describe("keys of config that are code", () => {
     [{ mcp_servers: { x: { command: "sh" } } }, "mcp_servers/x/command"],
     [{ "mcp_servers.x.command": "sh" }, "mcp_servers/x/command"],
     [{ "mcp_servers.x": { command: "sh" } }, "mcp_servers/x/command"],
-    [{ 'mcp_servers."x.y".command': "sh" }, "mcp_servers"],
-    [{ ' "mcp_servers" .x': 1 }, "mcp_servers/x"],
     [{ mcp_servers: {} }, "mcp_servers"],
     [{ sandbox_mode: "danger-full-access" }, "sandbox_mode"],
     [{ "sandbox_workspace_write.network_access": true }, "sandbox_workspace_write/network_access"],
@@ -91,6 +89,22 @@ describe("keys of config that are code", () => {
     [{ hooks: { stop: [] } }, "hooks/stop"],
   ])("%j is an unsafe flag", (config, path) => {
     expect(() => check({ config })).toThrow(refusal("unsafe_flag", `/options/codex/config/${path}`));
+  });
+
+  test.each([
+    "'mcp_servers.evil.command'",
+    '"mcp_servers.evil".command',
+    'mcp_servers."x.y".command',
+    ' "mcp_servers" .x',
+    "'model_providers.mock.base_url'",
+    "a.__proto__.b",
+    "mcp_servers..x",
+    "",
+    "mcp\u200b_servers",
+  ])("%j hides nothing: names are plain, and joined by dots only", (key) => {
+    expect(() => check({ config: { [key]: "sh" } })).toThrow(
+      refusal("invalid_message", "expected names of [A-Za-z0-9_-], joined by dots"),
+    );
   });
 
   test("what the daemon allows by name passes, its neighbours do not", () => {

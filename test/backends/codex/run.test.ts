@@ -94,6 +94,8 @@ describe("what codex is given", () => {
     expect(other.run.pid).toBe(one.run.pid);
   });
 
+  const image = (source: object) => ({ type: "image", source });
+
   test("images arrive, whole or by address", async () => {
     const session = await fakeCodex().start();
     const base64 = { type: "base64", media_type: "image/png", data: "iVBORw0=" };
@@ -112,6 +114,17 @@ describe("what codex is given", () => {
     [[], "/message/content: expected at least one content block"],
     [[{ type: "document", source: {} }], '/message/content/0: Codex takes no "document" blocks'],
     [[{ type: "text", text: "a" }, { type: "image" }], "/message/content/1/source: expected an object"],
+    [[image({ type: "url", url: "file:///etc/passwd" })], "/message/content/0/source/url: expected https://"],
+    [[image({ type: "url", url: "http://example.test/a.png" })], "/source/url: expected https://"],
+    [
+      [image({ type: "url", url: "data:text/html;base64,aGk=" })],
+      "/source/media_type: expected one of image/png",
+    ],
+    [
+      [image({ type: "base64", media_type: "image/png", data: "no base64!" })],
+      "/source/data: expected base64",
+    ],
+    [[image({ type: "base64", media_type: "image/png", data: "" })], "/source/data: expected base64"],
     ["x".repeat(1_048_577), "1048577 characters of text; Codex takes at most 1048576"],
   ])("what it cannot take is refused before it is sent, and the session goes on", async (content, words) => {
     const session = await fakeCodex().start();

@@ -6,6 +6,9 @@ import type { UserMessage } from "../../../protocol/content.ts";
 /** Codex 0.166.0 refuses more, in all texts of a turn together. */
 export const MAX_TEXT_CHARS = 1_048_576;
 
+const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
 type ToInput = (block: JsonObject, at: string) => JsonObject;
 
 const BLOCKS: ReadonlyMap<string, ToInput> = new Map<string, ToInput>([
@@ -35,10 +38,23 @@ function toPart(block: unknown, at: string): JsonObject {
 function urlOf(source: unknown, at: string): string {
   if (!isObject(source)) throw bad(`${at}: expected an object`);
   if (source["type"] === "base64") {
-    return `data:${need(source, "media_type", at)};base64,${need(source, "data", at)}`;
+    return imageUrl(need(source, "media_type", at), need(source, "data", at), at);
   }
-  if (source["type"] === "url") return need(source, "url", at);
-  throw bad(`${at}/type: expected "base64" or "url"`);
+  if (source["type"] !== "url") throw bad(`${at}/type: expected "base64" or "url"`);
+  const url = need(source, "url", at);
+  // The model fetches it; everything else Codex would keep in the thread, where it spoils every later turn.
+  if (url.startsWith("https://")) return url;
+  const [, media, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? [];
+  if (media === undefined || data === undefined) {
+    throw bad(`${at}/url: expected https://… or data:image/…;base64,…`);
+  }
+  return imageUrl(media, data, at);
+}
+
+function imageUrl(media: string, data: string, at: string): string {
+  if (!IMAGES.has(media)) throw bad(`${at}/media_type: expected one of ${[...IMAGES].join(", ")}`);
+  if (data === "" || !BASE64.test(data)) throw bad(`${at}/data: expected base64`);
+  return `data:${media};base64,${data}`;
 }
 
 function need(from: JsonObject, field: string, at: string): string {

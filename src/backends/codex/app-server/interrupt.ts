@@ -14,15 +14,20 @@ const AGAIN_MS = 25;
 
 /**
  * Asks Codex to stop what `running` names, now or a moment later. Resolves with the turns that it agreed to stop,
- * when it has agreed to all or the time is over; their end comes as turn/completed.
+ * when it has agreed to all, the time is over, or `isOver` says that it was not in vain; their end comes as
+ * turn/completed.
  */
-export async function askToStop(server: AppServer, running: () => RunningTurn[]): Promise<Set<string>> {
+export async function askToStop(
+  server: AppServer,
+  running: () => RunningTurn[],
+  isOver: () => boolean = () => false,
+): Promise<Set<string>> {
   const agreed = new Set<string>();
   const deadline = performance.now() + ACK_LIMIT_MS;
   for (;;) {
     const left = running().filter(({ turnId }) => !agreed.has(turnId));
     const restMs = deadline - performance.now();
-    if ((left.length === 0 && agreed.size > 0) || restMs <= 0 || !server.isAlive) return agreed;
+    if ((left.length === 0 && agreed.size > 0) || restMs <= 0 || !server.isAlive || isOver()) return agreed;
     await Promise.all(
       left.map(async ({ threadId, turnId }) => {
         const asked = server.request("turn/interrupt", { threadId, turnId }, restMs);

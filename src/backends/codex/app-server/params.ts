@@ -27,7 +27,8 @@ export function threadParams({ options, profile, env }: ThreadSettings): JsonObj
     const value = options[option as keyof typeof PARAMETERS];
     if (value !== undefined) params[parameter] = value;
   }
-  const own: JsonObject = { shell_environment_policy: { set: env } };
+  // Once the session has left its thread, others may open it: by default Codex keeps it, locked, for half an hour.
+  const own: JsonObject = { shell_environment_policy: { set: env }, thread_unload_delay_secs: 0 };
   if (options["compact-prompt"] !== undefined) own["compact_prompt"] = options["compact-prompt"];
   const asked = mergeConfig(profile, nestedConfig(options.config ?? {}));
   return { ...params, config: mergeConfig(asked, own) };
