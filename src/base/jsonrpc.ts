@@ -83,15 +83,16 @@ export class JsonRpcPeer {
   }
 
   notify(method: string, params?: JsonObject): void {
-    this.#send({ method, ...(params === undefined ? {} : { params }) });
+    void this.#send({ method, ...(params === undefined ? {} : { params }) });
   }
 
-  respond(id: RpcId, result: unknown): void {
-    this.#send({ id, result });
+  /** Rejects when the answer could not be written. Whoever does not care need not look. */
+  respond(id: RpcId, result: unknown): Promise<void> {
+    return this.#send({ id, result });
   }
 
   respondError(id: RpcId, error: RpcErrorBody): void {
-    this.#send({ id, error });
+    void this.#send({ id, error });
   }
 
   /** Answers to nothing we asked, and what is no message at all, are ignored. */
@@ -154,10 +155,14 @@ export class JsonRpcPeer {
     pending.reject(new RpcError(pending.method, body));
   }
 
-  #send(message: JsonObject): void {
-    if (this.#closed !== undefined) return;
-    // Nobody waits for this one; whoever owns the connection learns of its end elsewhere.
-    this.#options.write(this.#line(message)).catch(() => undefined);
+  #send(message: JsonObject): Promise<void> {
+    const written =
+      this.#closed === undefined
+        ? this.#options.write(this.#line(message))
+        : Promise.reject<void>(this.#closed);
+    // Most do not wait for this one: whoever owns the connection learns of its end elsewhere.
+    written.catch(() => undefined);
+    return written;
   }
 
   #line(message: JsonObject): string {

@@ -4,16 +4,20 @@
 /** C0 but tab and newline, DEL, C1. */
 const CONTROL = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f";
 /**
- * What reorders text or takes no room: soft hyphen, joiners, Arabic letter mark, Hangul fillers, Mongolian
- * separator, zero-width and bidi marks, line separators, invisible operators, BOM, interlinear marks, tags.
+ * What reorders text or takes no room: format characters, what a font may leave out, line separators. The
+ * variation selectors of emoji may stay in prose: they choose between two pictures.
  */
-const INVISIBLE =
-  "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
-  "\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}";
+const INVISIBLE = "[[\\p{Cf}\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}]--[\\ufe0e\\ufe0f]]";
 
-const UNSAFE = new RegExp(`\\r\\n|[${CONTROL}${INVISIBLE}]`, "gu");
-const UNSAFE_IN_LINE = new RegExp(`\\r\\n|[\\n\\t${CONTROL}${INVISIBLE}]`, "gu");
-const UNSAFE_IN_JSON = new RegExp(`[\\u007f-\\u009f${INVISIBLE}]`, "gu");
+const UNSAFE = new RegExp(`\\r\\n|[${CONTROL}${INVISIBLE}]`, "gv");
+const UNSAFE_IN_LINE = new RegExp(`\\r\\n|[\\n\\t${CONTROL}${INVISIBLE}]`, "gv");
+const UNSAFE_IN_JSON = new RegExp(`[\\u007f-\\u009f${INVISIBLE}]`, "gv");
+/**
+ * What could make one text look like another: all of the above, lone surrogates, characters to which no standard
+ * gives a shape (private, unassigned), every blank but the space, the empty Braille cell.
+ */
+const UNCLEAR = "[[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}\\u2800]--[ \\n\\t]]";
+const UNCLEAR_CHARACTER = new RegExp(UNCLEAR, "gv");
 
 /** Text for a terminal: keeps newlines and tabs, shows every other control as `\x1b` and the invisible as `<U+202E>`. */
 export function sanitize(text: string): string {
@@ -23,6 +27,16 @@ export function sanitize(text: string): string {
 /** The same for one line or a table cell: newlines and tabs become blanks. */
 export function sanitizeLine(text: string): string {
   return text.replace(UNSAFE_IN_LINE, (found) => (/[\n\t]/.test(found) ? " " : show(found)));
+}
+
+/** For what somebody decides upon: nothing looks like something else, so odd blanks and `\r` are shown too. */
+export function reveal(text: string): string {
+  return text.replace(UNCLEAR_CHARACTER, show);
+}
+
+/** The same for one line: a newline or tab is shown as one. */
+export function revealLine(text: string): string {
+  return reveal(text).replace(/[\n\t]/g, (found) => (found === "\n" ? "\\n" : "\\t"));
 }
 
 /** JSON text for a terminal: what JSON.stringify lets through is written as \uXXXX, so it stays the same JSON. */

@@ -23,6 +23,7 @@ export interface OutputOptions {
 
 export class Output {
   readonly #options: OutputOptions;
+  #writes = 0;
 
   constructor(options: OutputOptions) {
     this.#options = options;
@@ -37,9 +38,15 @@ export class Output {
     return this.isTerminal ? this.#options.stdout.columns || 80 : Number.POSITIVE_INFINITY;
   }
 
+  /** How often something was written, to find out whether anything was since. */
+  get writes(): number {
+    return this.#writes;
+  }
+
   /** Text that others wrote, as it streams in. Waits while the reader of our stdout is slow. */
   async text(text: string): Promise<void> {
     const { stdout } = this.#options;
+    this.#writes += 1;
     if (stdout.write(sanitize(text))) return;
     await new Promise<void>((resolve) => stdout.once("drain", resolve));
   }
@@ -79,6 +86,7 @@ export class Output {
 
   #talk(text: string, style: Style): void {
     const { stderr } = this.#options;
+    this.#writes += 1;
     stderr.write(`${this.#styled(stderr, style, sanitize(text))}\n`);
   }
 

@@ -15,6 +15,7 @@ import {
   type RequestsFilter,
   type Responded,
   type RespondOptions,
+  requestPages,
   respondFrame,
 } from "./requests.ts";
 import { SessionHandle, WatchHandle } from "./session.ts";
@@ -73,7 +74,7 @@ export class Client implements Port {
       },
       {
         frame: (frame) => this.#route(frame),
-        dropped: (cause) => this.#pending.failUnrepeatable(cause),
+        dropped: (cause) => this.#dropped(cause),
         restore: (write) => this.#restore(write),
         ended: (cause) => this.#ended(cause),
       },
@@ -117,9 +118,14 @@ export class Client implements Port {
     return this.request({ type: "blemeesd.session_info", session_id });
   }
 
-  /** What agents wait for, oldest first; of one session, or of all. */
+  /** What agents wait for, oldest first; of one session, or of all. Rows with `is_cut` come whole by `request_id`. */
   requests(filter: RequestsFilter = {}): Promise<RequestRow[]> {
     return listRequests(this, filter);
+  }
+
+  /** The same as it comes, frame by frame, for those who need not all of it. */
+  requestPages(filter: RequestsFilter = {}): AsyncIterableIterator<Reply<"blemeesd.list_requests">> {
+    return requestPages(this, filter);
   }
 
   /** Answers for a session that this client need not hold, if its owner lets others answer. */
@@ -231,6 +237,14 @@ export class Client implements Port {
     const again = this.#pending.frames();
     await reattach([...this.#attachments.values()], ask, (stream) => this.forget(stream.session_id));
     for (const frame of again) await write(frame);
+  }
+
+  /** True when it came of what was asked: that fails, because asked again it would come again; the sessions go on. */
+  #dropped(cause: CodedError): boolean {
+    const isAnswer = cause.code === "frame_too_large" && !this.#pending.isEmpty;
+    if (isAnswer) this.#pending.failAll(cause);
+    else this.#pending.failUnrepeatable(cause);
+    return isAnswer;
   }
 
   #ended(cause: CodedError): void {

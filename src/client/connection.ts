@@ -61,7 +61,7 @@ export class Connection {
       line: (text) => this.#line(text),
       badLine: () => this.#fail(new CodedError("bad_frame", "the daemon sent a line that is not UTF-8")),
       oversize: (bytes) =>
-        this.#fail(new CodedError("bad_frame", `the daemon sent a frame of ${bytes} bytes`)),
+        this.#fail(new CodedError("frame_too_large", `the daemon sent a frame of more than ${bytes} bytes`)),
     });
     socket.on("data", (chunk: Buffer) => splitter.push(chunk));
     socket.once("connect", () => this.#sayHello());

@@ -17,8 +17,8 @@ export interface LinkOptions {
 
 export interface LinkHandlers {
   frame(frame: WireFrame): void;
-  /** The socket dropped; it may come back. */
-  dropped(cause: CodedError): void;
+  /** The socket dropped; it may come back. True: what was wrong will not be sent again, whatever the cause says. */
+  dropped(cause: CodedError): boolean;
   /** A new socket is up: attach again by `write`. A rejection with `connection_lost` starts over. */
   restore(write: (frame: object) => Promise<void>): Promise<void>;
   /** It is over; nothing follows. */
@@ -26,7 +26,14 @@ export interface LinkHandlers {
 }
 
 /** Another attempt would meet the same answer. */
-const HOPELESS = new Set(["protocol_mismatch", "bad_frame", "aborted", "connection_closed", "not_allowed"]);
+const HOPELESS = new Set([
+  "protocol_mismatch",
+  "bad_frame",
+  "frame_too_large",
+  "aborted",
+  "connection_closed",
+  "not_allowed",
+]);
 
 export class Link {
   readonly #options: LinkOptions;
@@ -98,9 +105,9 @@ export class Link {
     this.#isUp = false;
     this.#connection = undefined;
     if (this.#ended !== undefined) return;
-    this.#handlers.dropped(cause);
+    const isCured = this.#handlers.dropped(cause);
     // During a restore the loop below is running already and meets the drop by itself.
-    if (wasUp) await this.#reconnect(cause);
+    if (wasUp) await this.#reconnect(isCured ? new CodedError("connection_lost", cause.message) : cause);
   }
 
   async #reconnect(first: CodedError): Promise<void> {

@@ -40,7 +40,13 @@ async function checkTurn(stream: SessionStream, ask: Ask): Promise<void> {
 }
 
 /** Codes that speak of the connection, not of the session. */
-const CONNECTION_CODES = new Set(["connection_lost", "connection_closed", "aborted", "bad_frame"]);
+const CONNECTION_CODES = new Set([
+  "connection_lost",
+  "connection_closed",
+  "aborted",
+  "bad_frame",
+  "frame_too_large",
+]);
 
 function isRefusal(error: unknown): error is CodedError {
   return error instanceof CodedError && !CONNECTION_CODES.has(error.code);

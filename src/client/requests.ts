@@ -10,6 +10,12 @@ export interface RequestsFilter {
   include_orphaned?: boolean;
   /** Also those that were answered, expired or taken back. */
   include_settled?: boolean;
+  /** Only this one, whole, whatever its state. One that waits no more is found only with `session_id`. */
+  request_id?: string;
+  /** At most so many, the oldest. */
+  limit?: number;
+  /** From there on: the `next` of a page. */
+  after?: string;
 }
 
 export interface RespondOptions {
@@ -29,6 +35,9 @@ export type RequestNews =
   | PendingRequest
   | (Omit<RequestRow, "payload" | "status"> & { status: Exclude<RequestStatus, "pending"> });
 
+/** The daemon gives no more at once. */
+const MAX_PAGE_ROWS = 1000;
+
 const CATEGORIES: Record<`request_${RequestStatus}`, true> = {
   request_pending: true,
   request_resolved: true,
@@ -47,11 +56,33 @@ export function requestOf(frame: SessionFrame): RequestNews | undefined {
   return request as RequestNews;
 }
 
+/** All that the filter means, page by page; a page is asked for when the one before it was taken. */
+export async function* requestPages(
+  port: Pick<Port, "request">,
+  { limit = Infinity, after: from, ...filter }: RequestsFilter,
+): AsyncGenerator<Reply<"blemeesd.list_requests">> {
+  let left = limit;
+  let after = from;
+  do {
+    const page = await port.request({
+      type: "blemeesd.list_requests",
+      ...filter,
+      ...(left === Infinity ? {} : { limit: Math.min(left, MAX_PAGE_ROWS) }),
+      ...(after === undefined ? {} : { after }),
+    });
+    yield page;
+    left -= page.requests.length;
+    after = page.next;
+  } while (after !== undefined && left > 0);
+}
+
 export async function listRequests(
   port: Pick<Port, "request">,
   filter: RequestsFilter,
 ): Promise<RequestRow[]> {
-  return (await port.request({ type: "blemeesd.list_requests", ...filter })).requests;
+  const rows: RequestRow[] = [];
+  for await (const { requests } of requestPages(port, filter)) rows.push(...requests);
+  return rows;
 }
 
 export function respondFrame(

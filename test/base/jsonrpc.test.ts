@@ -150,6 +150,18 @@ describe("what we hear", () => {
   });
 });
 
+test("an answer that cannot be written rejects, and one that nobody looks at harms nobody", async () => {
+  const { peer } = setUp({ write: () => Promise.reject(new Error("EPIPE")) });
+  await expect(peer.respond(1, {})).rejects.toThrow("EPIPE");
+  peer.close(new Error("codex has ended"));
+  await expect(peer.respond(1, {})).rejects.toThrow("codex has ended");
+  void peer.respond(1, {});
+  peer.respondError(1, { code: 1, message: "no" });
+  peer.notify("n");
+  // A rejection that nobody handles would fail this run.
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
 test("MCP gets its version field in every message, the app-server none", () => {
   const { peer, written } = setUp({ withVersion: true });
   peer.notify("notifications/initialized");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sanitize, sanitizeJson, sanitizeLine } from "../../src/base/sanitize.ts";
+import { reveal, revealLine, sanitize, sanitizeJson, sanitizeLine } from "../../src/base/sanitize.ts";
 
 const CORPUS: [name: string, attack: string, shown: string][] = [
   ["colour", "\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"],
@@ -25,6 +25,29 @@ const CORPUS: [name: string, attack: string, shown: string][] = [
 
 test.each(CORPUS)("%s is shown, not obeyed", (_name, attack, shown) => {
   expect(sanitize(attack)).toBe(shown);
+});
+
+test.each(CORPUS)("%s is shown where somebody decides, too", (_name, attack, shown) => {
+  expect(reveal(attack)).toBe(shown);
+});
+
+test.each([
+  ["odd blanks", "\u00a0\u1680\u2000\u2009\u200a\u202f\u205f\u3000"],
+  ["blanks that are letters", "\u2800\u3164\uffa0\u115f\u1160"],
+  ["variation selectors", "\ufe00\ufe0f\u180b\u{e0100}"],
+  ["all that a font may leave out", "\u034f\u17b4\u180e\u2064\u{1d173}\u{e0fff}"],
+  ["what has no shape", "\ue000\u0378\ud800"],
+  ["a carriage return before a newline", "\r"],
+])("%s cannot hide where somebody decides", (_name, attack) => {
+  const shown = reveal(`rm${attack}\n\tx y`);
+  expect(shown).toMatch(/^rm(<U\+[0-9A-F]{4,5}>|\\x0d)+\n\tx y$/);
+  expect(shown.match(/<U\+|\\x0d/g)).toHaveLength([...attack].length);
+});
+
+test("what has a shape is not touched where somebody decides", () => {
+  const text = "a\tb\nGrüße Gru\u0308ße 日本語 🎉 Ελλ עברית\n";
+  expect(reveal(text)).toBe(text);
+  expect(revealLine("a\nb\tc\r")).toBe("a\\nb\\tc\\x0d");
 });
 
 test("ordinary text, newlines, tabs, accents and emoji stay as they are", () => {

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Client, type ConnectOptions, connect, requestOf } from "../../src/client/index.ts";
+import {
+  type Client,
+  type ConnectOptions,
+  connect,
+  type RequestsFilter,
+  requestOf,
+} from "../../src/client/index.ts";
 import { noticeOf, pending, resolved, responded } from "./request-rows.ts";
-import { delta, HELLO_ACK, openAnything, result, ScriptedServer } from "./scripted-server.ts";
+import { delta, HELLO_ACK, type Json, openAnything, result, ScriptedServer } from "./scripted-server.ts";
 
 let server: ScriptedServer;
 const clients: Client[] = [];
@@ -44,6 +50,54 @@ test("requests of all sessions, of one, and with those that are over", async () 
     { type, session_id: "s9", include_orphaned: true, include_settled: true },
     { type, session_id: "s1", include_settled: true },
   ]);
+});
+
+test("all pages are given, and with a limit no more than that many are asked for", async () => {
+  const client = await join();
+  const asked: Json[] = [];
+  server.responder = ({ id, ...frame }) => {
+    asked.push(frame);
+    const page = Number(frame["after"] ?? 1);
+    const requests = [pending({ request_id: `req_${page}` })];
+    return [{ type: "blemeesd.requests", id, requests, ...(page < 3 ? { next: String(page + 1) } : {}) }];
+  };
+  const ids = async (filter?: RequestsFilter) =>
+    (await client.requests(filter)).map(({ request_id }) => request_id);
+  expect(await ids()).toEqual(["req_1", "req_2", "req_3"]);
+  asked.length = 0;
+  expect(await ids({ session_id: "s1", limit: 2 })).toEqual(["req_1", "req_2"]);
+  expect(await ids({ after: "3" })).toEqual(["req_3"]);
+  const type = "blemeesd.list_requests";
+  expect(asked).toEqual([
+    { type, session_id: "s1", limit: 2 },
+    { type, session_id: "s1", limit: 1, after: "2" },
+    { type, after: "3" },
+  ]);
+  asked.length = 0;
+  for await (const { requests } of client.requestPages()) if (requests[0]?.request_id === "req_2") break;
+  expect(asked).toHaveLength(2);
+  await client.requests({ request_id: "req_9" });
+  expect(asked[2]).toEqual({ type, request_id: "req_9" });
+});
+
+test("a reply that is too large fails what was asked; the client and its sessions go on", async () => {
+  const client = await join();
+  const session = await client.open({ session_id: "s1", backend: "demo" });
+  const listing = client.requests();
+  const first = await server.accept();
+  await first.next();
+  first.socket.write(Buffer.alloc(65 * 1024 * 1024, "x"));
+  await expect(listing).rejects.toMatchObject({ code: "frame_too_large" });
+  const second = await server.accept();
+  second.send(delta("s1", 1));
+  expect((await session.events().next()).value).toMatchObject({ seq: 1 });
+});
+
+test("an event that is too large ends the client: it would come again and again", async () => {
+  const client = await join();
+  const session = await client.open({ session_id: "s1", backend: "demo" });
+  (await server.accept()).socket.write(Buffer.alloc(65 * 1024 * 1024, "x"));
+  await expect(session.events().next()).rejects.toMatchObject({ code: "frame_too_large" });
 });
 
 test("open says who may answer, also when it is repeated after a drop", async () => {

@@ -7,7 +7,7 @@ const ANY = Number.POSITIVE_INFINITY;
 const SHOWN: Flag = {
   name: "shown",
   value: "HASH",
-  summary: "only if it is still what was looked at (its shown_hash)",
+  summary: "only what was looked at: the request with this shown_hash",
 };
 const INPUT: Flag = { name: "input", value: "JSON", summary: "run the tool with this input instead" };
 
@@ -17,7 +17,7 @@ export function answerVerbs(take: Flag): Verb[] {
   return [
     {
       name: "accept",
-      usage: "accept [REQUEST]",
+      usage: "accept REQUEST",
       summary: "let the agent do what it asks for, this once",
       where: "both",
       words: [0, ANY],
@@ -28,7 +28,7 @@ export function answerVerbs(take: Flag): Verb[] {
     },
     {
       name: "accept-session",
-      usage: "accept-session [REQUEST]",
+      usage: "accept-session REQUEST",
       summary: "the same, and do not ask again until the agent ends",
       where: "both",
       words: [0, ANY],
@@ -37,7 +37,7 @@ export function answerVerbs(take: Flag): Verb[] {
     },
     {
       name: "always",
-      usage: "always [REQUEST]",
+      usage: "always REQUEST",
       summary: "the same for good; the request says what is written to disk",
       where: "both",
       words: [0, ANY],
@@ -53,6 +53,7 @@ export function answerVerbs(take: Flag): Verb[] {
       verbatimFrom: 1,
       flags,
       example: "decline req_5a01f0d8 use git mv instead",
+      isRefusal: true,
       answer: (given) => refusalOf("decline", given),
     },
     {
@@ -63,16 +64,17 @@ export function answerVerbs(take: Flag): Verb[] {
       words: [0, ANY],
       verbatimFrom: 1,
       flags,
+      isRefusal: true,
       answer: (given) => refusalOf("cancel", given),
     },
     {
       name: "answer",
-      usage: "answer [REQUEST] QUESTION=TEXT…",
+      usage: "answer REQUEST QUESTION=TEXT…",
       summary: "answer questions by number, header or id; twice for two answers, 1=- takes stdin (secrets)",
       where: "both",
       words: [1, ANY],
       flags,
-      example: 'answer 1=Red 2="dark blue"',
+      example: 'answer req_5a01f0d8 1=Red 2="dark blue"',
       answer: answersOf,
     },
   ];

@@ -1,7 +1,9 @@
 // From what a person typed to the answer of a request. Pure: which requests there are is told by the caller.
-import { sanitizeLine } from "../../base/sanitize.ts";
+import { isDeepStrictEqual } from "node:util";
+import { revealLine } from "../../base/sanitize.ts";
 import type { Answer, RequestRow } from "../../client/index.ts";
 import { UsageError } from "../command.ts";
+import { cutTo } from "./bar.ts";
 import { parseJsonObject } from "./values.ts";
 
 /** What a verb that answers was given, with the request's id taken out of the words. */
@@ -12,7 +14,9 @@ export interface Given {
   words: readonly string[];
 }
 
-const REQUEST_ID = /^req_\w*$/;
+export const REQUEST_ID = /^req_\w*$/;
+/** A shorter beginning of an id is typed without having read it. */
+const SHORTEST_NAME = "req_5a01".length;
 
 /** The first word may name the request; the rest belongs to the answer. */
 export function splitRequest(words: readonly string[], rest: string): Given {
@@ -33,10 +37,28 @@ export function pickRequest(rows: readonly RequestRow[], request: string | undef
     );
   }
   if (others.length > 0) {
-    const list = found.map(({ request_id, payload }) => `  ${request_id}  ${sanitizeLine(payload.title)}`);
+    const list = found.map(
+      ({ request_id, payload }) => `  ${request_id}  ${cutTo(revealLine(payload.title), 60)}`,
+    );
     throw new UsageError(`which one? Name the request:\n${list.join("\n")}`);
   }
   return only;
+}
+
+/** Whoever lets an agent do something must have meant this request, and not whichever waits. */
+export function isNamed({ request = "" }: Given, { request_id }: RequestRow): boolean {
+  return request === request_id || (request.length >= SHORTEST_NAME && request_id.startsWith(request));
+}
+
+/** Whether the answer that counts says the same. What is secret is not told, so it cannot be compared. */
+export function isSameAnswer(one: Answer, other: Answer, { payload }: RequestRow): boolean {
+  const known = (answer: Answer): unknown => {
+    if (!("answers" in answer)) return answer;
+    const secret = payload.questions?.filter(({ is_secret }) => is_secret).map(({ id }) => id) ?? [];
+    const told = Object.entries(answer.answers).filter(([id]) => !secret.includes(id));
+    return Object.fromEntries(told.map(([id, said]) => [id, [said].flat()]));
+  };
+  return isDeepStrictEqual(known(one), known(other));
 }
 
 export function decisionOf(

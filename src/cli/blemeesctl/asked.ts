@@ -25,6 +25,11 @@ export class Asked {
     return [];
   }
 
+  /** The whole of one that was known cut. */
+  put(row: RequestRow): void {
+    if (this.#rows.has(row.request_id)) this.#rows.set(row.request_id, row);
+  }
+
   clear(): void {
     this.#rows.clear();
   }

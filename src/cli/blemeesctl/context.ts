@@ -17,9 +17,10 @@ export interface ShellContext {
 }
 
 export interface LineReader {
-  /** Takes the prompt off the screen, so that something can be printed; `show` puts it back as it was. */
+  /** Takes the prompt off the screen, so that something can be printed. */
   hide(): void;
-  show(): void;
+  /** Puts it back, with what was typed so far; that is dropped when it was meant for another prompt. */
+  show(prompt: string, isAnother: boolean): void;
   close(): void;
 }
 

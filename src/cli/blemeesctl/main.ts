@@ -46,7 +46,9 @@ async function prompt(program: Arguments, version: string): Promise<number> {
     socket: socketOf(program.flags).socket,
     client: `blemeesctl/${version}`,
     print: (text) => line.print(text),
-    columns: stdout.isTTY ? stdout.columns || 80 : undefined,
+    get columns() {
+      return stdout.isTTY ? stdout.columns || 80 : undefined;
+    },
     isScript: !stdin.isTTY,
   });
   const isConnected = program.flags["no-connect"] === true || (await repl.connect());

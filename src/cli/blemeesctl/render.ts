@@ -1,14 +1,23 @@
 // A session's frames as a conversation: what the agent says goes to stdout, tools, notices and troubles to
-// stderr. Frames of sub-agents are left out of the answer.
-import { type RequestRow, requestOf, type SessionFrame } from "../../client/index.ts";
+// stderr. Frames of sub-agents are left out of the answer. While a request waits, all of it stands behind a bar, so
+// that nothing an agent says can pass for the request.
+import { sanitize } from "../../base/sanitize.ts";
+import { type RequestRow, requestOf, type SessionFrame, type WireFrame } from "../../client/index.ts";
 import type { Output } from "../output.ts";
+import { Asked } from "./asked.ts";
+import { behindBar } from "./bar.ts";
 import { requestLines } from "./request-text.ts";
 
 const MAX_DETAIL = 200;
+const MAX_HELD = 8192;
 
 export class Renderer {
   readonly #output: Output;
   readonly #hint: Hint;
+  readonly #asked = new Asked();
+  #isBarred = false;
+  /** The beginning of a line that is not printed yet. */
+  #held = "";
   /** The message being built came by deltas, so its whole text is not printed again. */
   #hasStreamed = false;
   #isAtLineStart = true;
@@ -19,6 +28,14 @@ export class Renderer {
   }
 
   async show(frame: SessionFrame): Promise<void> {
+    const isBarred = this.#asked.pending.length > 0;
+    if (isBarred !== this.#isBarred) await this.#endLine();
+    this.#isBarred = isBarred;
+    if (!(await this.#ask(frame))) await this.#tell(frame);
+    this.#asked.see(frame as unknown as WireFrame);
+  }
+
+  async #tell(frame: SessionFrame): Promise<void> {
     if ("parent_tool_use_id" in frame && frame.parent_tool_use_id !== undefined) return;
     if (frame.type === "agent.delta") {
       if (frame.kind !== "text" || frame.text === undefined) return;
@@ -31,14 +48,11 @@ export class Renderer {
     } else if (frame.type === "agent.result") {
       await this.#endLine();
       this.#result(frame);
-    } else if (await this.#ask(frame)) {
-      return;
     } else {
       const talk = talkOf(frame);
       if (talk === undefined) return;
       await this.#endLine();
-      if (talk.isError) this.#output.error(talk.text);
-      else this.#output.note(talk.text);
+      this.#talk(talk);
     }
   }
 
@@ -53,8 +67,26 @@ export class Renderer {
 
   async #say(text: string): Promise<void> {
     if (text === "") return;
-    this.#isAtLineStart = text.endsWith("\n");
-    await this.#output.text(text);
+    // What goes into a file or a pipe is the answer as it is.
+    if (!this.#isBarred || !this.#output.isTerminal) {
+      this.#isAtLineStart = text.endsWith("\n");
+      await this.#output.text(text);
+      return;
+    }
+    // Whole lines only: the prompt takes the row that it is drawn on, and what followed would have lost its bar.
+    const held = this.#held + text;
+    const end = held.length > MAX_HELD ? held.length : held.lastIndexOf("\n") + 1;
+    this.#held = held.slice(end);
+    this.#isAtLineStart = this.#held === "";
+    if (end === 0) return;
+    const rows = behindBar(sanitize(held.slice(0, end)), this.#output.columns);
+    await this.#output.text(`${rows.join("\n")}\n`);
+  }
+
+  #talk({ text, isError }: Talk): void {
+    const shown = this.#isBarred ? behindBar(sanitize(text), this.#output.talkColumns).join("\n") : text;
+    if (isError) this.#output.error(shown);
+    else this.#output.note(shown);
   }
 
   async #endLine(): Promise<void> {
@@ -64,7 +96,7 @@ export class Renderer {
   #result(frame: Extract<SessionFrame, { type: "agent.result" }>): void {
     const { subtype, duration_ms, usage, error } = frame;
     if (subtype !== "success") {
-      this.#output.error(`✗ ${subtype}${error === undefined ? "" : `: ${error.message}`}`);
+      this.#talk({ text: `✗ ${subtype}${error === undefined ? "" : `: ${error.message}`}`, isError: true });
       return;
     }
     const parts = [

@@ -2,11 +2,18 @@
 // protocol by hand. It knows no terminal; terminal.ts and piped.ts feed it lines.
 import { messageOf } from "../../base/coded-error.ts";
 import { sanitize, sanitizeJson } from "../../base/sanitize.ts";
-import { type Connection, dial, findSocket, helloFrame, type WireFrame } from "../../client/index.ts";
+import {
+  type Connection,
+  dial,
+  findSocket,
+  helloFrame,
+  type RequestRow,
+  type WireFrame,
+} from "../../client/index.ts";
 import { UsageError } from "../command.ts";
-import { pickRequest, splitRequest } from "./answers.ts";
+import { isNamed, pickRequest, splitRequest } from "./answers.ts";
 import { Asked } from "./asked.ts";
-import { TYPE_HERE } from "./asking.ts";
+import { behindBar } from "./bar.ts";
 import { promptHelp, verbHelp } from "./help.ts";
 import { Outstanding } from "./outstanding.ts";
 import { parseLine } from "./parse.ts";
@@ -90,7 +97,7 @@ export class Repl {
       const parsed = parseLine(line);
       if (parsed === undefined) return;
       const { verb, given } = parsed;
-      if (verb.answer !== undefined) await this.#answer(verb.answer, given);
+      if (verb.answer !== undefined) await this.#answer(verb, given);
       else if (verb.frame === undefined) await LOCAL[verb.name]?.(this, given);
       else await this.#send(verb.frame(given), given.words[0] === "new");
     } catch (error) {
@@ -125,21 +132,32 @@ export class Repl {
   }
 
   /** Only what was shown here can be answered here, and as it was shown. */
-  async #answer(toAnswer: NonNullable<Verb["answer"]>, given: VerbArguments): Promise<void> {
+  async #answer(verb: Verb, given: VerbArguments): Promise<void> {
     const split = splitRequest(given.words, given.rest);
     const { isScript } = this.#options;
     // A script cannot see the request come; it is answered when it is there.
     if (isScript) {
+      await this.#outstanding.readyFor({ type: "blemeesd.respond" });
       const isThere = (): boolean => this.#asked.ids.some((id) => id.startsWith(split.request ?? ""));
       await this.#outstanding.until(() => isThere() || !this.#outstanding.hasTurn);
     }
     const row = pickRequest(this.#asked.pending, split.request);
     const { session_id, request_id } = row;
-    const answer = toAnswer(split, row, given.flags);
+    if (!verb.isRefusal) this.#check(row, isScript || isNamed(split, row), verb.name);
+    const answer = verb.answer?.(split, row, given.flags);
     const shown_hash = given.flags["shown"] ?? row.shown_hash;
     const source = isScript ? "api" : "tui";
     const ids = { type: "blemeesd.respond", id: requestId(), session_id, request_id };
     await this.#send({ ...ids, answer, shown_hash, source }, false);
+  }
+
+  /** Frames are printed below a request, so at a terminal a bare word could be meant for what they say. */
+  #check(row: RequestRow, isMeant: boolean, verb: string): void {
+    const { request_id } = row;
+    if (row.is_cut) throw new UsageError(`it was not shown whole; see it first: requests ${request_id}`);
+    if (isMeant) return;
+    this.#show(row);
+    throw new UsageError(`say which request is meant: ${verb} ${request_id}`);
   }
 
   async #send(frame: Frame, isNew: boolean): Promise<void> {
@@ -161,15 +179,23 @@ export class Repl {
   }
 
   #received(frame: WireFrame): void {
+    const isBarred = this.#asked.pending.length > 0;
     const asked = this.#asked.see(frame);
     this.#outstanding.received(frame);
     if (typeof frame.session_id === "string") this.#sessions.add(frame.session_id);
     if (frame.type === "blemeesd.sessions") this.#remember(frame["sessions"]);
     if (this.#isQuiet && frame.type === "agent.delta") return;
-    this.#options.print(frameLine(frame, this.#isPretty, new Date()));
-    for (const row of asked) {
-      this.#options.print(requestLines(row, TYPE_HERE, this.#options.columns ?? Infinity).join("\n"));
-    }
+    const line = frameLine(frame, this.#isPretty, new Date());
+    const { columns } = this.#options;
+    this.#options.print(isBarred && columns !== undefined ? behindBar(line, columns).join("\n") : line);
+    for (const row of asked) this.#show(row);
+    if (typeof frame["next"] === "string") this.#note(`there are more: requests --after ${frame["next"]}`);
+  }
+
+  #show(row: RequestRow): void {
+    const verb = row.payload.questions === undefined ? "accept" : "answer";
+    const hint = `type your choice with its id, such as: ${verb} ${row.request_id}`;
+    this.#options.print(requestLines(row, hint, this.#options.columns ?? Infinity).join("\n"));
   }
 
   #remember(rows: unknown): void {

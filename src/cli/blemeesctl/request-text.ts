@@ -1,15 +1,9 @@
 // A request as a person reads it before deciding: all of it, and none of it able to pass for our own words. What
 // others wrote stands behind a bar on every row of the screen, also where a long line breaks; the rest is ours.
-import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
+import { reveal, revealLine } from "../../base/sanitize.ts";
 import type { Choice, Decision, Question, RequestRow } from "../../client/index.ts";
-
-const BAR = "  │ ";
-/** The same line goes on. */
-const BROKEN = "  ┆ ";
-/** So narrow a screen is not wrapped for. */
-const MIN_COLUMNS = 20;
-/** Of an input that also stands there as a diff, longer texts are only named. */
-const MAX_BESIDE_DIFF = 200;
+import { behindBar, cutTo } from "./bar.ts";
+import { entriesText, inputText, newlineNotes } from "./request-input.ts";
 
 /** The verb that says it. */
 export const VERB_OF: Record<Decision, string> = {
@@ -31,14 +25,14 @@ const MEANING: Record<Decision, string> = {
 /** `hint` says how to answer from here. */
 export function requestLines(row: RequestRow, hint: string, columns: number): string[] {
   const { payload, path } = row;
-  const quote = (text: string): string[] => behindBar(text, columns);
+  const quote = (text: string): string[] => behindBar(reveal(text), columns);
   const part = (title: string, text: string | undefined): string[] =>
     text === undefined || text === "" ? [] : [`  ${title}${lineCount(text)}:`, ...quote(text)];
   return [
-    `? ${sanitizeLine(row.backend)} asks (${row.request_type}):`,
-    ...quote(sanitizeLine(payload.title)),
-    `  request ${sanitizeLine(row.request_id)}`,
-    `  session ${sanitizeLine(row.session_id)}`,
+    `? ${revealLine(row.backend)} asks (${row.request_type}):`,
+    ...quote(revealLine(payload.title)),
+    `  request ${revealLine(row.request_id)}`,
+    `  session ${revealLine(row.session_id)}`,
     ...part("for the sub-agent", path?.join("\n")),
     ...part("because", payload.reason),
     ...part("command", payload.command),
@@ -48,10 +42,12 @@ export function requestLines(row: RequestRow, hint: string, columns: number): st
       ...part("move it to", move_path),
       ...part("as follows", diff),
     ]),
+    ...newlineNotes(payload).map((note) => `  ${note}`),
     ...part("plan", payload.plan),
-    ...part(`input of ${sanitizeLine(payload.tool_name ?? "the tool").slice(0, 40)}`, inputText(row)),
+    ...part(`input of ${cutTo(revealLine(payload.tool_name ?? "the tool"), 40)}`, inputText(payload)),
     ...part("it also says", entriesText(payload.details)),
     ...(payload.questions ?? []).flatMap((question, at) => questionLines(question, at + 1, part, quote)),
+    ...(row.is_cut ? [`  (cut; blemeesctl requests ${revealLine(row.request_id)} shows it whole)`] : []),
     "  choices:",
     ...payload.choices.flatMap((choice) => choiceLines(choice, row, part)),
     `  ${hint}`,
@@ -102,71 +98,12 @@ function questionLines(
     ...part(`question ${number}${how.length === 0 ? "" : ` (${how.join("; ")})`}`, question.question),
     ...(header === undefined ? [] : quote(`[${header}]`)),
     ...options.flatMap(({ label, description }) =>
-      quote(`• ${sanitizeLine(label)}${description === undefined ? "" : `: ${description}`}`),
+      quote(`• ${revealLine(label)}${description === undefined ? "" : `: ${description}`}`),
     ),
   ];
-}
-
-/** The tool's input but for what is shown already. */
-function inputText({ payload }: RequestRow): string | undefined {
-  const { input, command, plan, cwd, changes, questions } = payload;
-  if (input === undefined || questions !== undefined) return undefined;
-  if (typeof input !== "object" || input === null || Array.isArray(input))
-    return JSON.stringify(input, undefined, 2);
-  const shown = new Set<unknown>([command, plan, cwd]);
-  const hasDiff = changes?.every(({ diff }) => diff !== undefined) ?? false;
-  const rest = Object.entries(input)
-    .filter(([, value]) => !shown.has(value))
-    .map(([key, value]) => [key, hasDiff && isLong(value) ? `(${value.length} characters, above)` : value]);
-  return entriesText(Object.fromEntries(rest));
-}
-
-function isLong(value: unknown): value is string {
-  return typeof value === "string" && (value.length > MAX_BESIDE_DIFF || value.includes("\n"));
-}
-
-/** Texts as they are, so that line breaks can be read; the rest as JSON. */
-function entriesText(entries: Record<string, unknown> | undefined): string | undefined {
-  if (entries === undefined) return undefined;
-  return Object.entries(entries)
-    .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join("\n");
 }
 
 function lineCount(text: string): string {
   const count = text.replace(/\n$/, "").split("\n").length;
   return count > 1 ? ` (${count} lines)` : "";
-}
-
-function behindBar(text: string, columns: number): string[] {
-  const width = Math.max(MIN_COLUMNS, columns) - BAR.length - 1;
-  return sanitize(text)
-    .replace(/\n$/, "")
-    .split("\n")
-    .flatMap((line) => broken(line, width).map((piece, at) => (at === 0 ? BAR : BROKEN) + piece));
-}
-
-/** Cut so that no piece can reach the edge of the screen. */
-function broken(line: string, width: number): string[] {
-  if (!Number.isFinite(width)) return [line];
-  const pieces: string[] = [];
-  let piece = "";
-  let used = 0;
-  for (const char of line) {
-    const wide = widthOf(char);
-    if (used + wide > width) {
-      pieces.push(piece);
-      piece = "";
-      used = 0;
-    }
-    piece += char;
-    used += wide;
-  }
-  return [...pieces, piece];
-}
-
-/** At least what a terminal gives it. */
-function widthOf(char: string): number {
-  if (char === "\t") return 8;
-  return char < "\u007f" ? 1 : 2;
 }

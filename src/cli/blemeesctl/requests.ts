@@ -1,9 +1,10 @@
 // `requests` and the verbs that answer, in the shell.
 import { CodedError } from "../../base/coded-error.ts";
-import type { Answer, Client, RequestFrame, RequestRow, Responded } from "../../client/index.ts";
+import { revealLine } from "../../base/sanitize.ts";
+import type { Answer, Client, RequestRow, RequestsFilter, Responded } from "../../client/index.ts";
 import { UsageError } from "../command.ts";
 import { table } from "../output.ts";
-import { pickRequest, splitRequest } from "./answers.ts";
+import { type Given, isNamed, isSameAnswer, pickRequest, splitRequest } from "./answers.ts";
 import { claim } from "./claim.ts";
 import { type ShellContext, show } from "./context.ts";
 import { answerInShell } from "./render.ts";
@@ -11,48 +12,62 @@ import { duration } from "./reply.ts";
 import { requestLines, VERB_OF } from "./request-text.ts";
 import type { Frame, Verb, VerbArguments } from "./verb.ts";
 
+/** Who has to choose looks at no more. */
+const MAX_CHOICE = 20;
+
 /** What waits is shown whole, what is over in a table. */
 export async function listRequests(
   client: Client,
   context: ShellContext,
   flags: VerbArguments["flags"],
-  frame: Frame,
+  { type: _type, id: _id, ...filter }: Frame & RequestsFilter,
 ): Promise<number> {
-  const reply = await client.request(frame as Extract<RequestFrame, { type: "blemeesd.list_requests" }>);
-  const { requests } = reply;
+  const { request_id } = filter;
+  if (request_id !== undefined) return showOne(context, await findRequest(client, request_id));
+  if (context.isJson) {
+    for await (const page of client.requestPages(filter)) await context.output.json(page);
+    return 0;
+  }
+  const requests = await client.requests(filter);
   const { output } = context;
-  return show(context, reply, () => {
-    if (flags["ids"]) return requests.map(({ request_id }) => request_id);
-    const over = requests.filter(({ status }) => status !== "pending");
-    const pending = requests.filter(({ status }) => status === "pending");
-    if (pending.length === 0) output.note("nothing waits for an answer");
-    return [
-      ...(over.length === 0 ? [] : settledLines(over, output.columns, Date.now())),
-      ...pending.flatMap((row) => requestLines(row, answerInShell(row), output.columns)),
-    ];
-  });
+  if (flags["ids"])
+    return lines(
+      context,
+      requests.map((row) => row.request_id),
+    );
+  const over = requests.filter(({ status }) => status !== "pending");
+  const pending = requests.filter(({ status }) => status === "pending");
+  if (pending.length === 0) output.note("nothing waits for an answer");
+  return lines(context, [
+    ...(over.length === 0 ? [] : settledLines(over, output.columns, Date.now())),
+    ...pending.flatMap((row) => requestLines(row, answerInShell(row), output.columns)),
+  ]);
 }
 
 export async function answerRequest(
   client: Client,
   context: ShellContext,
   given: VerbArguments,
-  toAnswer: NonNullable<Verb["answer"]>,
+  verb: AnswerVerb,
 ): Promise<number> {
   const split = splitRequest(await filled(given.words, context), given.rest);
-  const row = await find(client, split.request);
-  const answer = toAnswer(split, row, given.flags);
+  const shown = typeof given.flags["shown"] === "string" ? given.flags["shown"] : undefined;
+  const row = await meant(client, split, shown, verb, context);
+  const answer = verb.answer(split, row, given.flags);
   // Whoever names no request has to see which one it was.
   if (split.request === undefined && !context.isJson) {
     context.output.ask(requestLines(row, "answered:", context.output.talkColumns).join("\n"));
   }
-  const shown = given.flags["shown"];
-  const shown_hash = typeof shown === "string" ? shown : row.shown_hash;
-  const how = { shown_hash, source: context.readLines === undefined ? "api" : "tui" } as const;
+  const source = context.readLines === undefined ? "api" : "tui";
+  const how = { shown_hash: shown ?? row.shown_hash, source } as const;
   const responded = await respond(client, row, answer, how, given.flags["take"] === true);
   await show(context, responded, () => [outcome(responded)]);
-  return isAsSaid(responded, answer) ? 0 : 1;
+  // Another answer was there first: ours did nothing.
+  const counts = responded.request.answer;
+  return !responded.repeated || counts === undefined || isSameAnswer(answer, counts, row) ? 0 : 1;
 }
+
+type AnswerVerb = Pick<Verb, "name" | "isRefusal"> & { answer: NonNullable<Verb["answer"]> };
 
 /** `2=-`: the text comes from stdin, so that no list of processes and no history of the shell has it. */
 async function filled(words: readonly string[], context: ShellContext): Promise<readonly string[]> {
@@ -62,13 +77,70 @@ async function filled(words: readonly string[], context: ShellContext): Promise<
   return words.map((word) => (word.endsWith("=-") ? `${word.slice(0, -1)}${JSON.stringify(text)}` : word));
 }
 
-/** One that does not wait any more is found too: the daemon says what became of it. */
-async function find(client: Client, request: string | undefined): Promise<RequestRow> {
-  const pending = await client.requests();
-  if (request === undefined || pending.some(({ request_id }) => request_id.startsWith(request))) {
-    return pickRequest(pending, request);
+/** By its id, by what was looked at; a refusal also because no other one waits. */
+async function meant(
+  client: Client,
+  split: Given,
+  shown: string | undefined,
+  verb: AnswerVerb,
+  context: ShellContext,
+): Promise<RequestRow> {
+  if (split.request !== undefined) {
+    const row = await findRequest(client, split.request);
+    if (verb.isRefusal || shown !== undefined || isNamed(split, row)) return row;
+  } else if (shown !== undefined) {
+    return whole(
+      client,
+      pickRequest(await matching(client, {}, (row) => row.shown_hash === shown), undefined),
+    );
+  } else if (verb.isRefusal) {
+    return whole(client, pickRequest(await client.requests({ limit: MAX_CHOICE }), undefined));
   }
-  return pickRequest(await client.requests({ include_orphaned: true, include_settled: true }), request);
+  const pending = await client.requests({ limit: MAX_CHOICE });
+  if (pending.length === 0) throw new UsageError("nothing waits for an answer");
+  const command = ({ request_id }: RequestRow): string =>
+    `blemeesctl ${verb.name} ${request_id}${split.text === "" ? "" : " …"}`;
+  const { output } = context;
+  for (const row of pending) {
+    output.ask(requestLines(row, `answer it with: ${command(row)}`, output.talkColumns).join("\n"));
+  }
+  throw new UsageError(
+    `say which request is meant:\n${pending.map((row) => `  ${command(row)}`).join("\n")}`,
+  );
+}
+
+/** Whole. One that does not wait any more is found too: the daemon says what became of it. */
+async function findRequest(client: Client, request: string): Promise<RequestRow> {
+  const [exact] = await client.requests({ request_id: request });
+  if (exact?.request_id === request) return exact;
+  const begins = (row: RequestRow): boolean => row.request_id.startsWith(request);
+  let found = await matching(client, {}, begins);
+  if (found.length === 0) {
+    const isIt = (row: RequestRow): boolean => row.request_id === request;
+    found = await matching(client, { include_orphaned: true, include_settled: true }, begins, isIt);
+  }
+  return whole(client, pickRequest(found, request));
+}
+
+/** Page by page, no further than to the one that ends the search. */
+async function matching(
+  client: Client,
+  filter: RequestsFilter,
+  isMeant: (row: RequestRow) => boolean,
+  isLast: (row: RequestRow) => boolean = () => false,
+): Promise<RequestRow[]> {
+  const found: RequestRow[] = [];
+  for await (const { requests } of client.requestPages(filter)) {
+    found.push(...requests.filter(isMeant));
+    if (requests.some(isLast) || found.length > MAX_CHOICE) break;
+  }
+  return found;
+}
+
+async function whole(client: Client, row: RequestRow): Promise<RequestRow> {
+  if (!row.is_cut) return row;
+  const { session_id, request_id } = row;
+  return (await client.requests({ session_id, request_id }))[0] ?? row;
 }
 
 /** Nobody drives a detached session, so its answer may come from here; from somebody who does it is taken on demand. */
@@ -90,19 +162,35 @@ async function respond(
 
 function outcome({ request, repeated }: Responded): string {
   const { answer, resolution_source, dispatched_at_ms } = request;
-  const said = answer !== undefined && "decision" in answer ? VERB_OF[answer.decision] : "answer";
+  const said = answer === undefined ? "answer" : answerText(answer);
   if (repeated) return `answered before: ${said} (${resolution_source ?? "?"})`;
   return dispatched_at_ms === undefined
     ? `${said}: stored; the agent has not taken it yet`
     : `${said}: the agent has it`;
 }
 
-/** Another answer was there first: ours did nothing. */
-function isAsSaid({ request, repeated }: Responded, answer: Answer): boolean {
-  if (!repeated || request.answer === undefined) return true;
-  return "decision" in answer && "decision" in request.answer
-    ? answer.decision === request.answer.decision
-    : "answers" in answer && "answers" in request.answer;
+/** Which answer it was, in a line. */
+function answerText(answer: Answer): string {
+  if ("decision" in answer) {
+    const { decision, message, updated_input } = answer;
+    const input = updated_input === undefined ? [] : [`--input ${JSON.stringify(updated_input)}`];
+    return revealLine([VERB_OF[decision], ...input, ...(message === undefined ? [] : [message])].join(" "));
+  }
+  const pairs = Object.entries(answer.answers).map(([id, said]) => `${id}=${[said].flat().join(", ")}`);
+  return revealLine(["answer", ...pairs].join(" "));
+}
+
+function showOne(context: ShellContext, row: RequestRow): Promise<number> {
+  return show(context, { type: "blemeesd.requests", requests: [row] }, () => {
+    const said = row.answer === undefined ? "" : `: ${answerText(row.answer)}`;
+    const hint = row.status === "pending" ? answerInShell(row) : `${row.status}${said}`;
+    return requestLines(row, hint, context.output.columns);
+  });
+}
+
+async function lines({ output }: ShellContext, all: readonly string[]): Promise<number> {
+  for (const line of all) await output.line(line);
+  return 0;
 }
 
 function settledLines(rows: readonly RequestRow[], columns: number, nowMs: number): string[] {

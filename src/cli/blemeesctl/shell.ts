@@ -28,7 +28,7 @@ export async function runShell({ verb, given }: Parsed, context: ShellContext): 
   const action =
     answer === undefined
       ? ACTIONS[verb.name]
-      : (client: Client) => answerRequest(client, context, given, answer);
+      : (client: Client) => answerRequest(client, context, given, { ...verb, answer });
   if (action === undefined) throw new CodedError("internal", `${verb.name} has no shell action`);
   const client = await connect({
     ...context.daemon,

@@ -2,13 +2,22 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { clearLine, createInterface, cursorTo, type Interface } from "node:readline";
+import {
+  clearLine,
+  clearScreenDown,
+  createInterface,
+  cursorTo,
+  type Interface,
+  moveCursor,
+} from "node:readline";
 import { complete } from "./complete.ts";
 import type { ShellContext } from "./context.ts";
 import type { Repl } from "./repl.ts";
 
 const PROMPT = "blemeesctl> ";
 const HISTORY_SIZE = 1000;
+/** Nobody reads a request and answers it in so short a time: the line was typed for something before it. */
+const TOO_EARLY_MS = 300;
 
 export interface Terminal {
   input: NodeJS.ReadStream;
@@ -48,11 +57,20 @@ export function linesOf(
   return (prompt, onLine) => {
     const lines = createInterface({ input, output, prompt, historySize: 0 });
     let isOpen = true;
+    let askedMs = performance.now();
     const hide = (): void => {
+      moveCursor(output, 0, -lines.getCursorPos().rows);
       cursorTo(output, 0);
-      clearLine(output, 0);
+      clearScreenDown(output);
+      // Else readline would go up once more before it draws, over what is printed meanwhile.
+      (lines as { prevRows?: number }).prevRows = 0;
     };
     lines.on("line", (line) => {
+      if (performance.now() - askedMs < TOO_EARLY_MS) {
+        output.write("✗ typed before this was asked; type it again\n");
+        lines.prompt();
+        return;
+      }
       void onLine(line).then(() => {
         if (isOpen) lines.prompt();
       });
@@ -65,7 +83,16 @@ export function linesOf(
       hide();
       lines.close();
     };
-    return { hide, show: () => lines.prompt(true), close };
+    const show = (text: string, isAnother: boolean): void => {
+      lines.setPrompt(text);
+      if (isAnother) {
+        askedMs = performance.now();
+        lines.write(null, { ctrl: true, name: "e" });
+        lines.write(null, { ctrl: true, name: "u" });
+      }
+      lines.prompt(true);
+    };
+    return { hide, show, close };
   };
 }
 

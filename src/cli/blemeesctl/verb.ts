@@ -29,6 +29,8 @@ export interface Verb {
   flags?: readonly Flag[];
   example?: string;
   frame?(given: VerbArguments): Frame;
+  /** Its answer lets the agent do nothing, so it may go to a request that was not looked at. */
+  isRefusal?: true;
   /** What it says to a request; throws a UsageError for words that do not fit. */
   answer?(given: Given, row: RequestRow, flags: VerbArguments["flags"]): Answer;
 }

@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Flag, UsageError } from "../command.ts";
 import { answerVerbs } from "./answer-verbs.ts";
+import { REQUEST_ID } from "./answers.ts";
 import { parseJsonObject, parseOpenPairs, parsePairs } from "./values.ts";
 import type { Frame, Verb, VerbArguments } from "./verb.ts";
 
@@ -136,20 +137,26 @@ export const VERBS: readonly Verb[] = [
   },
   {
     name: "requests",
-    usage: "requests [ID] [--all] [--ids]",
-    summary: "what agents ask and nobody has answered, all or of one session",
+    usage: "requests [ID|REQUEST] [--all] [--ids]",
+    summary: "what agents ask and nobody has answered: all, of one session, or that one whole",
     where: "both",
     words: [0, 1],
     flags: [
       { name: "all", summary: "also those that are over: answered, expired, withdrawn, orphaned" },
       { name: "ids", summary: "only the ids, one a line" },
+      { name: "limit", value: "N", summary: "at most so many, the oldest" },
+      { name: "after", value: "NEXT", summary: "those behind a list that said where it stopped" },
     ],
     example: "requests --all",
     frame: ({ words, flags }) => ({
       type: "blemeesd.list_requests",
       id: requestId(),
-      ...(words[0] === undefined ? {} : { session_id: words[0] }),
+      ...(words[0] === undefined
+        ? {}
+        : { [REQUEST_ID.test(words[0]) ? "request_id" : "session_id"]: words[0] }),
       ...(flags["all"] ? { include_orphaned: true, include_settled: true } : {}),
+      ...(flags["limit"] === undefined ? {} : { limit: wholeNumber("--limit", flags["limit"]) }),
+      ...(flags["after"] === undefined ? {} : { after: flags["after"] }),
     }),
   },
   ...answerVerbs(TAKE),
@@ -224,6 +231,13 @@ function openFrame({ words }: VerbArguments, extra: object): Frame {
 
 function userFrame(session_id: string | undefined, message: object): Frame {
   return { type: "agent.user", session_id, message };
+}
+
+function wholeNumber(flag: string, said: string | true): number {
+  const value = Number(said);
+  if (!Number.isInteger(value) || value < 1)
+    throw new UsageError(`${flag} is a number from 1 on, not ${said}`);
+  return value;
 }
 
 function needText(text: string, usage: string): string {

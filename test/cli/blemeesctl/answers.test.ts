@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import {
   answersOf,
   decisionOf,
+  isNamed,
+  isSameAnswer,
   pickRequest,
   refusalOf,
   splitRequest,
@@ -74,4 +76,41 @@ test("an id may be cut short as long as it is clear which one is meant", () => {
   expect(() => pickRequest([one, two], "req_a")).toThrow("which one?");
   expect(() => pickRequest([one, two], "req_b")).toThrow("no request req_b waits");
   expect(pickRequest([one, pending({ request_id: "req_a10" })], "req_a1")).toBe(one);
+});
+
+test("an id names a request; a beginning that anybody could type does not", () => {
+  const row = pending({ request_id: "req_5a01f0d8" });
+  const named = (id: string) => isNamed(splitRequest([id], ""), row);
+  expect(["req_5a01f0d8", "req_5a01", "req_5a0", "req_", "x"].map(named)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(isNamed(splitRequest(["req_a1"], ""), one)).toBe(true);
+});
+
+test.each([
+  [{ "Which colour?": "Red" }, { "Which colour?": "Red" }, true],
+  [{ "Which colour?": "Red" }, { "Which colour?": ["Red"] }, true],
+  [{ "Which colour?": "Red" }, { "Which colour?": "Blue" }, false],
+  [{ "Which colour?": "Red" }, {}, false],
+  [{ "Which colour?": "Red", q2: "s3cret" }, { "Which colour?": "Red", q2: "[secret]" }, true],
+])("%j beside %j: the same answer is %s", (said, counts, isSame) => {
+  expect(isSameAnswer({ answers: said }, { answers: counts }, asks)).toBe(isSame);
+});
+
+test("a decision is the same only with the same message and input", () => {
+  const same = (a: Parameters<typeof isSameAnswer>[0], b: typeof a) => isSameAnswer(a, b, one);
+  const input = { a: 1, b: [2] };
+  expect(
+    same(
+      { decision: "accept", updated_input: input },
+      { decision: "accept", updated_input: { b: [2], a: 1 } },
+    ),
+  ).toBe(true);
+  expect(same({ decision: "accept", updated_input: input }, { decision: "accept" })).toBe(false);
+  expect(same({ decision: "decline", message: "x" }, { decision: "decline", message: "y" })).toBe(false);
+  expect(same({ decision: "accept" }, { answers: {} })).toBe(false);
 });

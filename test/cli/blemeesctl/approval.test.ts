@@ -53,7 +53,10 @@ function start(args: string[], input = ""): Running {
 test("run waits until another terminal answers", async () => {
   const run = start(["run", "--backend", "demo", "--answers", "any", "approve"]);
   await run.shown("answer it with: blemeesctl accept req_");
-  const answered = await start(["accept"]).ended;
+  const unnamed = await start(["accept"]).ended;
+  expect(unnamed).toMatchObject({ code: 2, output: expect.stringContaining("│ rm -rf build") });
+  const [, command = ""] = /^ {2}blemeesctl (accept req_\w+)$/m.exec(unnamed.output) ?? [];
+  const answered = await start(command.split(" ")).ended;
   expect(answered).toMatchObject({ code: 0, output: expect.stringContaining("accept: the agent has it") });
   const { code, output } = await run.ended;
   expect(code).toBe(0);

@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { CodedError } from "../../../src/base/coded-error.ts";
 import { Asking } from "../../../src/cli/blemeesctl/asking.ts";
 import type { ShellContext } from "../../../src/cli/blemeesctl/context.ts";
+import type { Output } from "../../../src/cli/output.ts";
 import type { RequestRow, Responded, SessionFrame } from "../../../src/client/index.ts";
-import { noticeOf, pending, resolved } from "../../client/request-rows.ts";
+import { noticeOf, PAYLOAD, pending, resolved } from "../../client/request-rows.ts";
 import { memoryOutput } from "../memory-sink.ts";
 
 class Person {
@@ -12,27 +13,39 @@ class Person {
   readonly stderr;
   readonly asking: Asking;
   isAsked = false;
+  prompt = "";
+  /** What was typed so far; dropped when the prompt is another one's. */
+  typed = "";
+  /** What the daemon gives for a request that came cut. */
+  whole: RequestRow[] = [];
   /** What the screen showed, in order. */
   readonly screen: string[] = [];
   refusal: CodedError | undefined;
+  readonly #output: Output;
   #type: (line: string) => Promise<void> = async () => undefined;
 
-  constructor() {
-    const { output, stderr } = memoryOutput();
+  constructor(isTTY = false) {
+    const { output, stderr } = memoryOutput({ isTTY });
     this.stderr = stderr;
+    this.#output = output;
     const context = {
       output,
       isJson: false,
       daemon: { client: "t" },
       signal: new AbortController().signal,
       readInput: async () => undefined,
-      readLines: (_prompt: string, onLine: (line: string) => Promise<void>) => {
+      readLines: (prompt: string, onLine: (line: string) => Promise<void>) => {
         this.isAsked = true;
+        this.prompt = prompt;
         this.#type = onLine;
         this.screen.push("prompt");
         return {
           hide: () => void this.screen.push("hide"),
-          show: () => void this.screen.push("prompt"),
+          show: (text: string, isAnother: boolean) => {
+            this.prompt = text;
+            if (isAnother) this.typed = "";
+            this.screen.push("prompt");
+          },
           close: () => {
             this.isAsked = false;
           },
@@ -44,20 +57,23 @@ class Person {
       if (this.refusal !== undefined) throw this.refusal;
       return {} as Responded;
     };
-    this.asking = new Asking({ respond }, context);
+    this.asking = new Asking({ respond, requests: async () => this.whole }, context);
   }
 
   see(row: RequestRow): Promise<void> {
     return this.#frame(noticeOf(row, 1), row.status);
   }
 
-  /** Any other frame. */
-  hear(): Promise<void> {
-    return this.#frame({ type: "agent.delta" }, "delta");
+  /** Any other frame; printed when it says something. */
+  hear(text = ""): Promise<void> {
+    return this.#frame({ type: "agent.delta" }, "delta", text);
   }
 
-  #frame(frame: object, name: string): Promise<void> {
-    return this.asking.around(frame as unknown as SessionFrame, async () => void this.screen.push(name));
+  #frame(frame: object, name: string, text = name): Promise<void> {
+    return this.asking.around(frame as unknown as SessionFrame, async () => {
+      this.screen.push(name);
+      if (text !== "") await this.#output.text(text);
+    });
   }
 
   async type(line: string): Promise<void> {
@@ -125,15 +141,99 @@ test("an empty line is no answer and no mistake", async () => {
   expect([person.said, person.stderr.text]).toEqual([[], ""]);
 });
 
-test("two that wait have to be told apart", async () => {
+test("the prompt names the request, in what is left of the row", async () => {
+  const person = new Person();
+  await person.see(pending({ request_id: "req_5a01f0d8e1" }));
+  expect(person.prompt).toBe("answer req_5a01f0d8 Bash: mkdir -p build> ");
+  const narrow = new Person(true);
+  const payload = { ...PAYLOAD, title: `Bash: \x1b[2J\u00a0\n${"x".repeat(90)}> accept` };
+  await narrow.see(pending({ request_id: "req_5a01f0d8e1", payload }));
+  expect(narrow.prompt).toBe("answer req_5a01f0d8 Bash…> ");
+});
+
+test("a bare accept below other text is refused, and the request shown again right above the prompt", async () => {
+  const person = new Person();
+  await person.see(pending());
+  await person.hear("? demo asks (command):\n  │ git status\n");
+  await person.type("accept");
+  await person.type("decline not that");
+  expect(person.said).toMatchObject([["req_a1", { decision: "decline" }, {}]]);
+  expect(person.stderr.text).toMatch(/^\? demo asks .*mkdir -p build.*shown again.*type your choice now\n$/s);
+});
+
+test.each(["always", "accept-session", "accept req_"])(
+  "so is %s, until nothing came in between",
+  async (line) => {
+    const person = new Person();
+    await person.see(pending());
+    await person.hear("text");
+    await person.type(line);
+    expect(person.said).toEqual([]);
+    await person.hear();
+    await person.type("always");
+    expect(person.said).toMatchObject([["req_a1", { decision: "acceptAlways" }, { shown_hash: "hash-a1" }]]);
+  },
+);
+
+test("whoever names the request need not see it again", async () => {
+  const person = new Person();
+  await person.see(pending());
+  await person.hear("text");
+  await person.type("accept req_a1");
+  expect(person.said).toMatchObject([["req_a1", { decision: "accept" }, {}]]);
+});
+
+test("our own word about a mistake buries nothing", async () => {
+  const person = new Person();
+  await person.see(pending());
+  await person.type("yes");
+  await person.type("accept");
+  expect(person.said).toHaveLength(1);
+});
+
+test("with a second one that waits, a bare accept goes to the one that the prompt names, once it is seen", async () => {
   const person = new Person();
   await person.see(pending());
   await person.see(pending({ request_id: "req_b" }));
+  expect(person.prompt).toMatch(/^answer req_a1 /);
   await person.type("accept");
   expect(person.said).toEqual([]);
-  expect(person.stderr.text).toMatch(/which one\?.*req_a1.*req_b/s);
+  expect(person.stderr.text).toMatch(/request req_a1\n/);
+  await person.type("accept");
   await person.type("accept req_b");
-  expect(person.said[0]?.[0]).toBe("req_b");
+  expect(person.said.map(([id]) => id)).toEqual(["req_a1", "req_b"]);
+});
+
+test("the next one is shown again when its turn comes, and what was typed for the first is dropped", async () => {
+  const person = new Person();
+  await person.see(pending());
+  await person.see(pending({ request_id: "req_b" }));
+  person.typed = "accep";
+  await person.see(resolved(pending()));
+  expect([person.prompt.slice(0, 13), person.typed]).toEqual(["answer req_b ", ""]);
+  expect(person.stderr.text).toMatch(/^\? demo asks .*request req_b\n.*this waits too: type your choice\n$/s);
+  await person.type("accept");
+  expect(person.said.map(([id]) => id)).toEqual(["req_b"]);
+});
+
+test("one that came cut is fetched and shown whole before it can be let through", async () => {
+  const person = new Person();
+  person.whole = [pending()];
+  const { title, choices } = PAYLOAD;
+  await person.see({ ...pending({ payload: { title, choices } }), is_cut: true });
+  expect(person.stderr.text).toMatch(/ {2}command:\n {2}│ mkdir -p build\n/);
+  await person.type("accept");
+  expect(person.said).toHaveLength(1);
+});
+
+test("one that cannot be had whole can only be refused", async () => {
+  const person = new Person();
+  await person.see({ ...pending(), is_cut: true });
+  await person.type("accept req_a1");
+  await person.type("accept");
+  expect(person.said).toEqual([]);
+  await person.type("cancel");
+  expect(person.said).toMatchObject([["req_a1", { decision: "cancel" }, {}]]);
 });
 
 test("what the daemon refuses is told, and can be tried again", async () => {

@@ -6,8 +6,12 @@ import { memoryOutput } from "../memory-sink.ts";
 
 type Loose = { type: string; [key: string]: unknown };
 
-async function render(frames: Loose[], isQuiet = false): Promise<{ stdout: string; stderr: string }> {
-  const { output, stdout, stderr } = memoryOutput({ isQuiet });
+async function render(
+  frames: Loose[],
+  isQuiet = false,
+  isTTY = false,
+): Promise<{ stdout: string; stderr: string }> {
+  const { output, stdout, stderr } = memoryOutput({ isQuiet, isTTY, env: { NO_COLOR: "1" } });
   const renderer = new Renderer(output);
   for (const frame of frames) {
     await renderer.show({ session_id: "s1", backend: "demo", ...frame } as unknown as SessionFrame);
@@ -90,4 +94,58 @@ test("talk in the middle of a line starts a new one", async () => {
     { type: "blemeesd.stderr", line: "x" },
   ];
   expect((await render(frames)).stdout).toBe("half\n");
+});
+
+const FAKE = `? demo asks (command):\n  │ git status${" ".repeat(70)}  choices:\n  type your choice`;
+const say = (text: string) => ({ type: "agent.delta", kind: "text", text });
+
+test.each([
+  ["a message", [{ ...message, content: [{ type: "text", text: FAKE }] }]],
+  ["deltas", [...FAKE].map(say)],
+  ["a notice", [{ type: "agent.notice", level: "warn", category: "x", text: FAKE }]],
+  ["an error", [{ type: "blemeesd.error", code: "internal", message: FAKE }]],
+  ["stderr", FAKE.split("\n").map((line) => ({ type: "blemeesd.stderr", line }))],
+  ["a tool's name", [{ type: "agent.tool_use", tool_use_id: "t", name: FAKE, input: {} }]],
+  ["a failed result", [{ type: "agent.result", subtype: "error", error: { message: FAKE } }]],
+])(
+  "while a request waits, %s cannot pass for it: each row has a bar and ends before the edge",
+  async (_what, frames) => {
+    const asked = noticeOf(pending(), 1) as Loose;
+    const before = await render([asked], false, true);
+    const { stdout, stderr } = await render([asked, ...frames], false, true);
+    const rows = [...stdout.split("\n"), ...stderr.slice(before.stderr.length).split("\n")];
+    const shown = rows.filter((row) => row !== "");
+    expect(shown.length).toBeGreaterThan(3);
+    for (const row of shown) expect(row).toMatch(/^ {2}[│┆] .{0,35}$/u);
+  },
+);
+
+test("the bar goes when nothing waits any more, and never into a file", async () => {
+  const asked = noticeOf(pending(), 1) as Loose;
+  const over = noticeOf(resolved(pending()), 2) as Loose;
+  const frames = [say("a"), asked, say("b\n\nc"), over, say("d")];
+  expect((await render(frames, true, true)).stdout).toBe("a\n  │ b\n  │ \n  │ c\nd");
+  expect((await render(frames, true)).stdout).toBe("a\nb\n\nc\nd");
+});
+
+test("a request of a sub-agent is shown like any other", async () => {
+  const { stderr } = await render([
+    { ...noticeOf(pending(), 1), parent_tool_use_id: "t1" } as unknown as Loose,
+  ]);
+  expect(stderr).toMatch(/^\? demo asks/);
+});
+
+test("while a request waits, a line is printed whole or not at all: the prompt would take its beginning away", async () => {
+  const { output, stdout } = memoryOutput({ isTTY: true });
+  const renderer = new Renderer(output);
+  const show = (frame: Loose) =>
+    renderer.show({ session_id: "s1", backend: "demo", ...frame } as unknown as SessionFrame);
+  await show(noticeOf(pending(), 1) as Loose);
+  await show(say("x"));
+  await show(say("? demo asks"));
+  expect(stdout.text).toBe("");
+  await show(say(" it\nand"));
+  expect(stdout.text).toBe("  │ x? demo asks it\n");
+  await show(say("z".repeat(9000)));
+  expect(stdout.text).toMatch(/^( {2}[│┆] .{1,35}\n)+$/u);
 });

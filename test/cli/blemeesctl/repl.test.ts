@@ -108,12 +108,51 @@ test("at a terminal the answer is a person's; a message sent meanwhile answers n
   expect(person.requests).toEqual(["req_a1"]);
   await person.execute("send s1 accept");
   await person.execute("accept everything");
+  printed.length = 0;
+  await person.execute("accept");
   expect(said).toEqual([]);
+  expect(printed.join("\n")).toMatch(/^\? demo asks .*say which request is meant: accept req_a1$/s);
   await person.execute("decline req_a no");
   await person.settled();
   expect(said).toMatchObject([{ answer: { decision: "decline", message: "no" }, source: "tui" }]);
   expect(person.requests).toEqual([]);
   await person.disconnect();
+});
+
+test("at a terminal frames stand behind a bar while a request waits", async () => {
+  server.responder = (frame) =>
+    frame["type"] === "agent.user"
+      ? [noticeOf(pending(), 1), delta("s1", 2, `${" ".repeat(70)}? demo asks`), result("s1", 3)]
+      : demo(frame);
+  const print = (line: string): void => void printed.push(line);
+  const person = new Repl({ socket: server.path, client: "t", print, columns: 60, isScript: false });
+  await person.connect();
+  await person.execute("open s1 backend=demo");
+  await person.execute("send s1 hi");
+  await person.settled();
+  const rows = printed.slice(-2).join("\n").split("\n");
+  expect(rows.length).toBeGreaterThan(3);
+  for (const row of rows) expect(row).toMatch(/^ {2}[│┆] .{1,55}$/u);
+  await person.disconnect();
+});
+
+test("a request that a list cut has to be seen whole before it is let through", async () => {
+  said = [];
+  const { title, choices } = pending().payload;
+  server.responder = (frame) => {
+    const { type, id, request_id } = frame;
+    if (type !== "blemeesd.list_requests") return asking(frame);
+    const cut = { ...pending({ payload: { title, choices } }), is_cut: true };
+    return [
+      { type: "blemeesd.requests", id, requests: [request_id === undefined ? cut : pending()], next: "7" },
+    ];
+  };
+  await repl.connect();
+  const text = await pipe("requests\naccept req_a1\nrequests req_a1\naccept req_a1\n");
+  expect(text).toMatch(
+    /there are more: requests --after 7.*not shown whole; see it first: requests req_a1.*command:/s,
+  );
+  expect(said).toHaveLength(1);
 });
 
 test("an answer without a request says so", async () => {

@@ -49,14 +49,14 @@ test("a change is shown with its whole diff, and its input without the same text
   const shown = text({
     command: undefined,
     tool_name: "Edit",
-    input: { file_path: "a.ts", replace_all: true, new_string: "b\n" },
+    input: { file_path: "a.ts", replace_all: true, new_string: "b\n", because: "x\nb" },
     changes: [{ path: "a.ts", kind: "update", diff, move_path: "b.ts" }],
   });
   expect(shown).toContain(
     "  update the file:\n  │ a.ts\n  move it to:\n  │ b.ts\n  as follows (3 lines):\n  │ @@ -1 +1 @@\n  │ -a\n  │ +b\n",
   );
   expect(shown).toContain(
-    "input of Edit (3 lines):\n  │ file_path: a.ts\n  │ replace_all: true\n  │ new_string: (2 characters, above)\n",
+    "input of Edit (5 lines):\n  │ file_path: a.ts\n  │ replace_all: true\n  │ new_string: (2 characters, above)\n  │ because: x\n  │ b\n",
   );
 });
 
@@ -98,6 +98,7 @@ const HOSTILE = [
   ["carriage return over the line", "rm -rf /\r│ ls       "],
   ["backspaces", "rm -rf /\b\b\b\b\b\b\b\bls"],
   ["lines like ours", "ls\n  choices:\n    accept   harmless\n  HINT"],
+  ["blanks of another kind", "rm\u00a0-rf\u3000/\u2003#\u202f\u205f\u2800\u3164\ufe0f\u{e0100}\ue000 ls\r\n"],
   ["other line ends", "ls\u2028  choices:\u2029  x\u0085  y\v  z\f"],
   ["a line broken by the edge of the screen", `ls${" ".repeat(500)}choices: accept${"界".repeat(90)}`],
   ["tabs to the edge of the screen", `ls${"\t".repeat(60)}  choices:`],
@@ -127,7 +128,7 @@ test.each(HOSTILE)("an agent cannot pass for us with %s", (_what, hostile) => {
     ],
   };
   const shown = lines(payload, 80, { path: [hostile] });
-  expect(shown.join("")).not.toMatch(/[^\P{Cc}\t]|[\p{Cf}\u2028\u2029]/u);
+  expect(shown.join("")).not.toMatch(/[^\P{Cc}\t]|[\p{Cf}\p{DI}\p{Co}\u2800]|[^\P{Z} ]/u);
   for (const line of shown) expect(columnsOf(line), line).toBeLessThan(80);
   const named = ours(shown).filter((line) => !line.startsWith("  input of "));
   expect(named.map((line) => line.replace(/ \(\d+ lines\)/, ""))).toEqual(OWN_LINES);
@@ -177,3 +178,53 @@ function columnsOf(line: string): number {
     return sum + (char < "\u007f" || "│┆•…".includes(char) ? 1 : 2);
   }, 0);
 }
+
+test("a Windows line end in a command is seen", () => {
+  expect(text({ command: "ls\r\nrm x" })).toContain("  │ ls\\x0d\n  │ rm x\n");
+});
+
+const LONG = "y".repeat(300);
+const edited = (input: object, diff: string): string =>
+  text({ command: undefined, tool_name: "Edit", input, changes: [{ path: "a", kind: "update", diff }] });
+
+test.each([
+  ["a field that no diff has", { notes: LONG }, `@@\n-a\n+b`],
+  ["a field of that name whose text the diff has not", { new_string: LONG }, "@@\n-a\n+b"],
+  ["the source of a cell that is deleted", { new_source: LONG, edit_mode: "delete" }, "@@ delete cell 1 @@"],
+  ["a text that is only taken out", { new_string: LONG }, `@@\n-${LONG}`],
+  ["a text across two hunks", { new_string: `a\n${LONG}` }, `@@\n+a\n@@\n+${LONG}`],
+])("%s is shown in full", (_what, input, diff) => {
+  expect(edited(input, diff)).toContain(`${LONG}\n`);
+  expect(edited(input, diff)).not.toContain("above)");
+});
+
+test("a text that the diff shows is named only", () => {
+  const shown = edited({ old_string: LONG, content: `k\n${LONG}\n` }, `@@\n k\n-${LONG}\n+${LONG}`);
+  expect(shown).toContain("old_string: (300 characters, above)\n  │ content: (303 characters, above)\n");
+});
+
+test("a field is left out by its name and value, never by its value alone", () => {
+  const input = { command: "mkdir -p build", cwd: "/elsewhere", later: "mkdir -p build", plan: "/w" };
+  expect(text({ tool_name: "Bash", input })).toContain(
+    "input of Bash (3 lines):\n  │ cwd: /elsewhere\n  │ later: mkdir -p build\n  │ plan: /w\n",
+  );
+});
+
+test.each([
+  [{ old_string: "a\n", new_string: "a" }, "@@\n a", "  (1 × newline at the end removed)\n"],
+  [{ old_string: "a", new_string: "a\n\n" }, "@@\n a", "  (2 × newline at the end added)\n"],
+  [{ edits: [{ old_string: "a\n", new_string: "a" }] }, "@@\n a", "  (1 × newline at the end removed)\n"],
+])("%j says what its diff does not show", (input, diff, note) => {
+  expect(edited(input, diff)).toContain(note);
+  expect(edited(input, `${diff}\n\\ No newline at end of file`)).not.toContain("newline at the end ");
+});
+
+test("a change of a line needs no word about newlines", () => {
+  expect(edited({ old_string: "a\n", new_string: "b" }, "@@\n-a\n+b")).not.toContain("newline at");
+});
+
+test("one that was cut for a list says so, and how to see it whole", () => {
+  expect(text({}, Infinity, { is_cut: true })).toContain(
+    "\n  (cut; blemeesctl requests req_a1 shows it whole)\n  choices:\n",
+  );
+});

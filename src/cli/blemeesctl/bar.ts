@@ -1,0 +1,53 @@
+// What others wrote, behind a bar on every row of the screen, also where a long line breaks: so it cannot pass for
+// our own words. The text was made safe for a terminal before.
+
+const BAR = "  │ ";
+/** The same line goes on. */
+const BROKEN = "  ┆ ";
+/** So narrow a screen is not wrapped for. */
+const MIN_COLUMNS = 20;
+
+export function behindBar(text: string, columns: number): string[] {
+  // No row reaches the edge of the screen, where some terminals break it by themselves.
+  const width = Math.max(MIN_COLUMNS, columns) - BAR.length - 1;
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .flatMap((line) => broken(line, width).map((piece, at) => (at === 0 ? BAR : BROKEN) + piece));
+}
+
+function broken(line: string, width: number): string[] {
+  if (!Number.isFinite(width)) return [line];
+  const pieces: string[] = [];
+  let piece = "";
+  let used = 0;
+  for (const char of line) {
+    const wide = widthOf(char);
+    if (used + wide > width) {
+      pieces.push(piece);
+      piece = "";
+      used = 0;
+    }
+    piece += char;
+    used += wide;
+  }
+  return [...pieces, piece];
+}
+
+/** At most so many columns of it. */
+export function cutTo(text: string, columns: number): string {
+  let cut = "";
+  let used = 0;
+  for (const char of text) {
+    used += widthOf(char);
+    if (used > columns) return `${cut}…`;
+    cut += char;
+  }
+  return cut;
+}
+
+/** At least what a terminal gives it. */
+function widthOf(char: string): number {
+  if (char === "\t") return 8;
+  return char < "\u007f" ? 1 : 2;
+}
