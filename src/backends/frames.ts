@@ -12,6 +12,8 @@ export interface FrameHandlers {
   /** `size` is the length of its line. */
   frame(frame: JsonObject, size: number): void;
   skipped(size: number, reason: string): void;
+  /** A line that is not JSON. True: it is understood all the same, and not skipped. */
+  notJson?(text: string): boolean;
 }
 
 export class FrameReader {
@@ -44,7 +46,7 @@ export class FrameReader {
     try {
       value = JSON.parse(text);
     } catch {
-      this.#handlers.skipped(text.length, "it is not JSON");
+      if (this.#handlers.notJson?.(text) !== true) this.#handlers.skipped(text.length, "it is not JSON");
       return;
     }
     if (!isObject(value)) this.#handlers.skipped(text.length, "it is not an object");

@@ -21,6 +21,8 @@ export interface BackendUnderTest {
     many: string;
     /** Asks once for a permission; the turn ends well after `accept`. Absent: this backend never asks. */
     ask?: string;
+    /** The same, but it has closed its input before it asks. Absent: it has none. */
+    askUnread?: string;
   };
 }
 
@@ -152,19 +154,22 @@ export function testBackend(name: string, options: BackendUnderTest): void {
     });
 
     if (prompts.ask !== undefined) testAsking(start, prompts.ask);
+    if (prompts.askUnread !== undefined) testUnreachable(start, prompts.ask ?? "", prompts.askUnread);
   });
+}
+
+async function ask(start: () => Promise<Started>, prompt: string) {
+  const started = await start();
+  await started.run.send(user(prompt));
+  const ask = await started.sink.untilAsk(1);
+  const answer = async (decision: "accept" | "decline" | "cancel") =>
+    started.run.answer?.(ask.native_id, { decision });
+  return { ...started, ask, answer };
 }
 
 /** What every backend that asks must do. */
 function testAsking(start: () => Promise<Started>, prompt: string): void {
-  const startAsking = async () => {
-    const started = await start();
-    await started.run.send(user(prompt));
-    const ask = await started.sink.untilAsk(1);
-    const answer = async (decision: "accept" | "decline" | "cancel") =>
-      started.run.answer?.(ask.native_id, { decision });
-    return { ...started, ask, answer };
-  };
+  const startAsking = () => ask(start, prompt);
 
   test("a request is whole: what is asked, and at least accept and decline to choose from", async () => {
     const { run, ask } = await startAsking();
@@ -226,6 +231,30 @@ function testAsking(start: () => Promise<Started>, prompt: string): void {
     expect(sink.ends).toMatchObject([{ expected: true }]);
     expect(await answer("accept")).toBe(false);
     if (pid !== undefined) expect(isRunning(pid)).toBe(false);
+  });
+}
+
+/** What every backend must do whose agent is a process that may die while it waits. */
+function testUnreachable(start: () => Promise<Started>, prompt: string, unread: string): void {
+  test("an answer that cannot be written is no answer: it rejects, and the agent ends", async () => {
+    const { run, sink, answer } = await ask(start, unread);
+    const { pid = 0 } = run;
+    await expect(answer("accept")).rejects.toMatchObject({ code: "backend_crashed" });
+    await sink.untilEnded();
+    expect(sink.ends).toMatchObject([{ expected: false }]);
+    expect(await answer("accept")).toBe(false);
+    expect(isRunning(pid)).toBe(false);
+  });
+
+  test("an answer to an agent that was just killed never leaves a turn that waits", async () => {
+    const { run, sink, answer } = await ask(start, prompt);
+    process.kill(run.pid ?? 0, "SIGKILL");
+    // The pipe may still take it: then it is the end behind it that says what became of it.
+    const outcome = await answer("accept").catch((error: unknown) => error);
+    if (typeof outcome !== "boolean") expect(outcome).toMatchObject({ code: "backend_crashed" });
+    await sink.untilEnded();
+    expect(sink.ends).toMatchObject([{ expected: false }]);
+    expect(sink.results).toEqual([]);
   });
 }
 

@@ -61,7 +61,7 @@
 // | #exit-after-result c  | the result, then exit c in the same breath                                     |
 // | #linger-after-result  | the result, then stdout closes but the process stays                           |
 // | #close-stdout         | stdout closes in the middle of a turn, the process stays                       |
-// | #close-stdin          | stops reading its input                                                        |
+// | #close-stdin          | closes its input, the process stays                                            |
 // | #auth                 | 401: api_retry, then an error result                                           |
 // | #auth-stderr          | "OAuth token expired" on stderr, then death                                    |
 // | #no-login             | "Not logged in" as a result                                                    |
@@ -83,7 +83,15 @@
 // | ignore-term           | ignores SIGTERM from the start                                                 |
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, realpathSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  writeSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -362,7 +370,7 @@ const DIRECTIVES = {
     return closeStdout();
   },
   "close-stdout": () => closeStdout(),
-  "close-stdin": () => void process.stdin.destroy(),
+  "close-stdin": () => closeStdin(),
   auth: async () => {
     retry({ attempt: 1, error_status: 401, error: "authentication_failed" });
     retry({ attempt: 2, error_status: 401, error: "authentication_failed" });
@@ -679,8 +687,14 @@ function write(...parts) {
   }
 }
 
+function closeStdin() {
+  process.stdin.destroy();
+  // Node itself never closes the descriptors 0 to 2.
+  closeSync(0);
+  setInterval(() => {}, 1000);
+}
+
 async function closeStdout() {
-  const { closeSync } = await import("node:fs");
   closeSync(1);
   setInterval(() => {}, 1000);
   return new Promise(() => {});

@@ -42,7 +42,7 @@
 // | #sigkill              | kills itself                                                                   |
 // | #no-newline-exit      | the reply without its newline, then exit 0                                     |
 // | #close-stdout         | stdout closes, the process stays                                               |
-// | #close-stdin          | stops reading its input                                                        |
+// | #close-stdin          | closes its input, the process stays                                            |
 // | #garbage #half-json #array #oversize [bytes] #u2028 #drip #empty-lines | odd lines, then it goes on   |
 // | #content-length       | one message with a Content-Length header                                       |
 //
@@ -285,7 +285,12 @@ const DIRECTIVES = {
     setInterval(() => {}, 1000);
     return new Promise(() => {});
   },
-  "close-stdin": () => void process.stdin.destroy(),
+  "close-stdin": () => {
+    process.stdin.destroy();
+    // Node itself never closes the descriptors 0 to 2.
+    closeSync(0);
+    setInterval(() => {}, 1000);
+  },
   garbage: () => write("WARNING: this is no JSON\n"),
   "half-json": () => write('{"jsonrpc":"2.0","meth\n'),
   array: () => write("[1,2]\n"),

@@ -33,6 +33,7 @@
 // | #sigkill              | kills itself                                                                    |
 // | #wait                 | nothing more in this turn; an interrupt ends it                                 |
 // | #hang [n]             | nothing more, and the first n (all) interrupts are agreed to but not obeyed     |
+// | #stubborn n           | the same for what follows: the first n interrupts are not obeyed                |
 // | #deaf                 | answers nothing at all any more                                                 |
 // | #no-reply             | turn/start gets no answer and nothing else happens                              |
 // | #refuse code words    | turn/start is refused with this error                                           |
@@ -44,6 +45,7 @@
 // | #stderr n             | n lines on stderr                                                               |
 // | #garbage / #oversize n | a line that is not JSON / a line of n bytes                                     |
 // | #close-stdout         | stdout closes, the process stays                                                |
+// | #close-stdin          | closes its input, the process stays                                             |
 // | #orphan cmd           | starts cmd detached (double fork), with the session's variables                  |
 //
 // | FAKE_CODEX_FAULT      | what happens                                                                    |
@@ -543,6 +545,9 @@ const DIRECTIVES = {
     turn.ignores = n === "" ? Number.POSITIVE_INFINITY : Number(n);
     return wait(new Promise(() => {}));
   },
+  "#stubborn": ({ turn }, n) => {
+    turn.ignores = Number(n);
+  },
   "#deaf": ({ wait }) => {
     isDeaf = true;
     return wait(new Promise(() => {}));
@@ -589,6 +594,12 @@ const DIRECTIVES = {
     await flushed();
     closeSync(1);
     await wait(new Promise(() => {}));
+  },
+  "#close-stdin": () => {
+    process.stdin.destroy();
+    // Node itself never closes the descriptors 0 to 2.
+    closeSync(0);
+    setInterval(() => {}, 1000);
   },
 };
 

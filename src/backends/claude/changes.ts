@@ -17,8 +17,14 @@ const NotebookEditInput = z.looseObject({
   notebook_path: z.string(),
   new_source: z.string().optional(),
   cell_id: z.string().optional(),
+  cell_type: z.string().optional(),
   edit_mode: z.string().optional(),
 });
+
+/** As in any diff, a line behind a backslash is about the change and not in a file. */
+const FILE_END = "\\ No newline at end of file";
+/** What an edit looks for may end in the middle of a line. */
+const PART_END = "\\ No newline here";
 
 type ToChange = (input: unknown) => Change | undefined;
 
@@ -42,7 +48,9 @@ const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
     (value) => {
       const input = WriteInput.safeParse(value).data;
       if (input === undefined) return undefined;
-      const diff = ["@@ the whole file @@", ...marked("+", input.content)].join("\n");
+      const { content } = input;
+      const place = content === "" ? "@@ the whole file, empty @@" : "@@ the whole file @@";
+      const diff = [place, ...marked("+", linesOf(content, FILE_END))].join("\n");
       // There may be a file already, and then all of it goes: the worse case is the one to show.
       return { path: input.file_path, kind: "update", diff };
     },
@@ -51,11 +59,7 @@ const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
     "NotebookEdit",
     (value) => {
       const input = NotebookEditInput.safeParse(value).data;
-      if (input === undefined) return undefined;
-      const { edit_mode = "replace", cell_id, new_source = "" } = input;
-      const place = `@@ ${edit_mode} cell${cell_id === undefined ? "" : ` ${cell_id}`} @@`;
-      const lines = edit_mode === "delete" ? [] : marked("+", new_source);
-      return { path: input.notebook_path, kind: "update", diff: [place, ...lines].join("\n") };
+      return input && { path: input.notebook_path, kind: "update", diff: cellHunk(input) };
     },
   ],
 ]);
@@ -72,8 +76,12 @@ function editChange(path: string, edits: readonly z.infer<typeof Edit>[]): Chang
 }
 
 function hunk({ old_string, new_string, replace_all }: z.infer<typeof Edit>): string {
-  const before = linesOf(old_string);
-  const after = linesOf(new_string);
+  const isNewFile = old_string === "";
+  // Said only where it is the change: most edits are parts of lines on both sides.
+  const isOneSided = new_string !== "" && old_string.endsWith("\n") !== new_string.endsWith("\n");
+  const unended = isNewFile ? FILE_END : isOneSided ? PART_END : undefined;
+  const before = linesOf(old_string, unended);
+  const after = linesOf(new_string, unended);
   let head = 0;
   while (head < Math.min(before.length, after.length) && before[head] === after[head]) head += 1;
   let tail = 0;
@@ -83,18 +91,36 @@ function hunk({ old_string, new_string, replace_all }: z.infer<typeof Edit>): st
   return [
     replace_all === true ? "@@ every occurrence @@" : "@@",
     ...before.slice(0, head).map((line) => ` ${line}`),
-    ...cut(before).map((line) => `-${line}`),
-    ...cut(after).map((line) => `+${line}`),
+    ...marked("-", cut(before)),
+    ...marked("+", cut(after)),
     ...before.slice(before.length - tail).map((line) => ` ${line}`),
   ].join("\n");
 }
 
-function marked(sign: string, text: string): string[] {
-  return linesOf(text).map((line) => `${sign}${line}`);
+function cellHunk(input: z.infer<typeof NotebookEditInput>): string {
+  const { edit_mode = "replace", cell_id, cell_type, new_source = "" } = input;
+  // Quoted, so that neither can pass for lines of the diff.
+  const cell = cell_id === undefined ? "no cell" : `cell ${JSON.stringify(cell_id)}`;
+  const type = cell_type === undefined ? "" : ` of type ${JSON.stringify(cell_type)}`;
+  const source = marked("+", linesOf(new_source));
+  if (edit_mode === "delete") return `@@ delete ${cell} @@\n\\ All of it goes, whatever it holds`;
+  if (edit_mode === "insert") {
+    const place = cell_id === undefined ? "at the beginning" : `after ${cell}`;
+    return [`@@ insert a cell${type} ${place} @@`, ...source].join("\n");
+  }
+  const verb = edit_mode === "replace" ? "replace" : JSON.stringify(edit_mode);
+  const left = "\\ All that it held goes";
+  return [`@@ ${verb} ${cell}${type} @@`, ...(edit_mode === "replace" ? [left] : []), ...source].join("\n");
 }
 
-/** A newline at the end ends the last line; it does not begin another. */
-function linesOf(text: string): string[] {
+function marked(sign: string, lines: readonly string[]): string[] {
+  return lines.map((line) => `${sign}${line}`);
+}
+
+/** A newline at the end ends the last line; it does not begin another. Where it is missing, `unended` says so. */
+function linesOf(text: string, unended?: string): string[] {
   if (text === "") return [];
-  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+  const lines = text.split("\n");
+  if (text.endsWith("\n")) return lines.slice(0, -1);
+  return unended === undefined ? lines : [...lines.slice(0, -1), `${lines.at(-1)}\n${unended}`];
 }

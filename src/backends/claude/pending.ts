@@ -61,16 +61,14 @@ export class Pending {
     if (this.#open.delete(id)) this.#parts.withdrawn(id, "claude took it back");
   }
 
-  /** False: nobody waits for it, and nothing was sent. */
+  /** False: nobody waits for it, and nothing was sent. Rejects when the write does. */
   async answer(native_id: string, answer: Answer): Promise<boolean> {
     const asked = this.#open.get(native_id);
     if (asked === undefined) return false;
     this.#open.delete(native_id);
     const line = answerLine(native_id, { ok: true, response: toResponse(asked, answer) });
-    return this.#parts.write(line).then(
-      () => true,
-      () => false,
-    );
+    await this.#parts.write(line);
+    return true;
   }
 
   /** The turn was interrupted. Claude takes back what the turn asked by itself; what is left would wait for ever. */

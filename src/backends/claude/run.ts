@@ -1,15 +1,16 @@
 // One live claude process: lines in, reports out, and an end that is told exactly once. What frames mean is
-// translate.ts; how a process starts and stops is base/child.ts.
+// translate.ts; how a process starts and ends is agent-process.ts.
 import { uptime } from "node:os";
-import { type Child, type ChildExit, type ChildHandlers, within } from "../../base/child.ts";
+import { type ChildExit, type ChildOrder, within } from "../../base/child.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import { snapshot } from "../../base/descendants.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { Answer } from "../../protocol/requests.ts";
+import { AgentProcess } from "../agent-process.ts";
 import { FrameReader } from "../frames.ts";
-import { crashMessage, exitMessage, StderrTail } from "../last-words.ts";
+import { crashMessage, exitMessage } from "../last-words.ts";
 import type { BackendSink, Run } from "../types.ts";
 import { Control } from "./control.ts";
 import { diedOfAuth } from "./death.ts";
@@ -36,63 +37,54 @@ const WARM_LIMIT_MS = 30_000;
 const ACK_LIMIT_MS = 500;
 const RESULT_LIMIT_MS = 2000;
 const FINISH_LIMIT_MS = 5000;
-/** A closed pipe and the exit that explains it may come in either order. */
-const EXIT_FOLLOWS_MS = 500;
 
-export class ClaudeRun implements Run, ChildHandlers {
+export class ClaudeRun implements Run {
   readonly #parts: RunParts;
   readonly #control = new Control();
-  readonly #stderr = new StderrTail();
-  readonly #reader: FrameReader;
+  readonly #process: AgentProcess;
   readonly #pending: Pending;
-  readonly #ended: Promise<void>;
-  #child: Child | undefined;
   /** Told to nobody while `start` may still fail; undefined afterwards. */
   #early: Array<() => void> | undefined = [];
-  #tellEnded: () => void = () => undefined;
   #turnOver: Array<() => void> = [];
   #turnSinceS = 0;
   #interrupting: Promise<void> | undefined;
   #isPaused = false;
-  #isStopping = false;
-  #hasEnded = false;
-  #exit: ChildExit = {};
 
   constructor(parts: RunParts) {
     this.#parts = parts;
-    this.#reader = new FrameReader(parts.maxLineBytes, {
-      frame: (frame) => this.#frame(frame),
-      skipped: (size, reason) => this.#skipped(size, reason),
+    this.#process = new AgentProcess({
+      name: "claude",
+      reader: new FrameReader(parts.maxLineBytes, {
+        frame: (frame) => this.#frame(frame),
+        skipped: (size, reason) => this.#skipped(size, reason),
+      }),
+      finishMs: FINISH_LIMIT_MS,
+      errorLine: (line) => this.#tell(() => parts.sink.stderr(line)),
+      ended: (exit, expected) => this.#end(exit, expected),
     });
     this.#pending = new Pending({
       place: parts.place,
       ask: (ask) => this.#tell(() => parts.sink.ask(ask)),
       withdrawn: (id, reason) => this.#tell(() => parts.sink.withdrawn(id, reason)),
-      write: async (line) => this.#child?.write(line),
-    });
-    this.#ended = new Promise((resolve) => {
-      this.#tellEnded = resolve;
+      write: (line) => this.#process.write(line),
     });
   }
 
   get pid(): number | undefined {
-    return this.#child?.pid;
-  }
-
-  attach(child: Child): void {
-    this.#child = child;
-    void child.done.then((exit) => this.#end(exit));
+    return this.#process.child?.pid;
   }
 
   /** Resolves when claude is ready for a message; rejects with claude's own words when it went away instead. */
-  async warm(): Promise<void> {
+  async start(order: ChildOrder): Promise<void> {
+    await this.#process.start(order);
     if (this.#parts.speaksControl) {
       const { line, answer } = this.#control.request("initialize");
       // A write that fails says less than the exit behind it.
-      void this.#child?.write(line).catch(() => undefined);
-      await within(WARM_LIMIT_MS, Promise.race([answer, this.#ended]));
-      if (this.#hasEnded) {
-        const words = this.#stderr.lines.join("\n") || exitMessage(this.#exit);
+      void this.#process.write(line).catch(() => undefined);
+      await within(WARM_LIMIT_MS, answer);
+      const { hasEnded, lastLines, exit } = this.#process;
+      if (hasEnded) {
+        const words = lastLines.join("\n") || exitMessage(exit);
         throw new CodedError("spawn_failed", `claude did not start: ${words}`);
       }
     }
@@ -104,15 +96,17 @@ export class ClaudeRun implements Run, ChildHandlers {
   async send(message: UserMessage): Promise<void> {
     const { state } = this.#parts;
     const line = userLine(message, state.nativeId);
-    if (this.#hasEnded) throw new CodedError("backend_crashed", "claude has ended; resume the session");
+    if (this.#process.hasEnded) {
+      throw new CodedError("backend_crashed", "claude has ended; resume the session");
+    }
     noteSent(state);
     this.#turnSinceS = uptime();
     try {
-      await this.#child?.write(line);
+      await this.#process.write(line);
     } catch (cause) {
       // The end that follows ends the turn as well.
       this.#parts.log.warn("backend.stdin_closed", { backend: "claude", cause: String(cause) });
-      await this.#giveUp();
+      await this.#process.giveUp();
     }
   }
 
@@ -123,7 +117,7 @@ export class ClaudeRun implements Run, ChildHandlers {
   interrupt(): Promise<void> {
     this.#interrupting ??= this.#interrupt().finally(() => {
       this.#interrupting = undefined;
-      if (this.#isPaused) this.#child?.pause();
+      if (this.#isPaused) this.#process.child?.pause();
     });
     return this.#interrupting;
   }
@@ -131,41 +125,23 @@ export class ClaudeRun implements Run, ChildHandlers {
   pause(): void {
     this.#isPaused = true;
     // The answer to an interrupt must get through, however slow the reader is.
-    if (this.#interrupting === undefined) this.#child?.pause();
+    if (this.#interrupting === undefined) this.#process.child?.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#child?.resume();
+    this.#process.child?.resume();
   }
 
   async stop(how: "finish" | "now"): Promise<void> {
-    this.#isStopping = true;
     this.#pending.close();
-    await this.#child?.stop(how === "finish" ? { finishMs: FINISH_LIMIT_MS } : {});
-    // Only an unkillable process has not ended by now; nobody should wait for it.
-    this.#end({});
-  }
-
-  output(chunk: Buffer): void {
-    this.#reader.push(chunk);
-  }
-
-  outputEnd(): void {
-    this.#reader.end();
-    void this.#giveUp();
-  }
-
-  errorLine(line: string): void {
-    if (line.trim() === "") return;
-    this.#stderr.add(line);
-    this.#tell(() => this.#parts.sink.stderr(line));
+    await this.#process.stop(how);
   }
 
   async #interrupt(): Promise<void> {
     const { state, speaksControl } = this.#parts;
-    const child = this.#child;
-    if (child === undefined || this.#hasEnded || !isTurnActive(state)) return;
+    const { child, hasEnded } = this.#process;
+    if (child === undefined || hasEnded || !isTurnActive(state)) return;
     child.resume();
     let isOver = false;
     const over = new Promise<void>((resolve) => {
@@ -180,10 +156,10 @@ export class ClaudeRun implements Run, ChildHandlers {
       const acked = answer.then(({ ok }) => {
         isAcked = ok;
       });
-      void child.write(line).catch(() => undefined);
+      void this.#process.write(line).catch(() => undefined);
       await within(ACK_LIMIT_MS, Promise.race([acked, over]));
       if (isAcked) await within(RESULT_LIMIT_MS, over);
-      if (isOver && !this.#hasEnded) {
+      if (isOver && !this.#process.hasEnded) {
         await killOrphans({
           pid: child.pid,
           runId: child.runId,
@@ -195,15 +171,6 @@ export class ClaudeRun implements Run, ChildHandlers {
       }
     }
     await this.stop("now");
-  }
-
-  /** One of its pipes is closed, so it is of no use any more: if it does not go by itself, it is ended. */
-  async #giveUp(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
-    await within(EXIT_FOLLOWS_MS, child.exit);
-    await child.stop();
-    this.#end({});
   }
 
   /** What cannot be read is not shown, but nobody loses it without being told. */
@@ -254,22 +221,17 @@ export class ClaudeRun implements Run, ChildHandlers {
     for (const resolve of waiting) resolve();
   }
 
-  #end(exit: ChildExit): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#exit = exit;
+  #end(exit: ChildExit, expected: boolean): void {
     const { state, sink } = this.#parts;
-    this.#reader.end();
+    const { lastLines } = this.#process;
     for (const report of flushHeld(state)) if (report.kind === "event") this.#report(report);
     this.#control.close();
     this.#pending.close();
-    const expected = this.#isStopping;
-    if (!expected && diedOfAuth(this.#stderr.lines)) {
+    if (!expected && diedOfAuth(lastLines)) {
       for (const report of authFailed(state)) this.#report(report);
     }
-    const message = expected ? exitMessage(exit) : crashMessage(exit, this.#stderr.lines);
+    const message = expected ? exitMessage(exit) : crashMessage(exit, lastLines);
     this.#tell(() => sink.ended({ expected, message, ...exit }));
     this.#endTurn();
-    this.#tellEnded();
   }
 }

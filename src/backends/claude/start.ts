@@ -1,6 +1,5 @@
 // From a start order to a running claude: which program, which arguments, fresh or resumed.
 import { access, realpath } from "node:fs/promises";
-import { startChild } from "../../base/child.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import { findProgram } from "../find-program.ts";
 import type { BackendSink, Run, StartOrder } from "../types.ts";
@@ -39,8 +38,7 @@ export async function startClaude(program: Program, order: StartOrder, sink: Bac
   });
   const args = claudeArgv(launch, options);
   const place = options.cwd === undefined ? {} : { cwd: options.cwd };
-  run.attach(await startChild({ command, args, env, ...place }, run));
-  await run.warm();
+  await run.start({ command, args, env, ...place });
   return run;
 }
 

@@ -3,19 +3,19 @@
 import * as z from "zod";
 import type { Choice } from "../../protocol/requests.ts";
 
-const Rule = z.looseObject({ toolName: z.string(), ruleContent: z.string().optional() });
+const Rule = z.object({ toolName: z.string(), ruleContent: z.string().optional() });
 const behavior = z.enum(["allow", "deny", "ask"]);
 const destination = z.enum(["userSettings", "projectSettings", "localSettings", "session", "cliArg"]);
 const ruleUpdate = { rules: z.array(Rule), behavior, destination };
 const directoryUpdate = { directories: z.array(z.string()), destination };
 
 const Suggestion = z.discriminatedUnion("type", [
-  z.looseObject({ type: z.literal("addRules"), ...ruleUpdate }),
-  z.looseObject({ type: z.literal("replaceRules"), ...ruleUpdate }),
-  z.looseObject({ type: z.literal("removeRules"), ...ruleUpdate }),
-  z.looseObject({ type: z.literal("addDirectories"), ...directoryUpdate }),
-  z.looseObject({ type: z.literal("removeDirectories"), ...directoryUpdate }),
-  z.looseObject({ type: z.literal("setMode"), mode: z.string(), destination }),
+  z.object({ type: z.literal("addRules"), ...ruleUpdate }),
+  z.object({ type: z.literal("replaceRules"), ...ruleUpdate }),
+  z.object({ type: z.literal("removeRules"), ...ruleUpdate }),
+  z.object({ type: z.literal("addDirectories"), ...directoryUpdate }),
+  z.object({ type: z.literal("removeDirectories"), ...directoryUpdate }),
+  z.object({ type: z.literal("setMode"), mode: z.string(), destination }),
 ]);
 export type Suggestion = z.infer<typeof Suggestion>;
 

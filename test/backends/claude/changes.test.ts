@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toFileChange } from "../../../src/backends/claude/changes.ts";
 
@@ -10,6 +11,10 @@ describe("what a tool would change", () => {
     ["lines between lines that stay", edit("a\nb\nc\n", "a\nB\nc\n"), "@@\n a\n-b\n+B\n c"],
     ["a line that is added", edit("a\na", "a\na\na"), "@@\n a\n a\n+a"],
     ["a line that goes", edit("a\nb", "a"), "@@\n a\n-b"],
+    ["a newline that goes", edit("a\nb\n", "a\nb"), "@@\n a\n-b\n+b\n\\ No newline here"],
+    ["a newline that is added", edit("b", "b\n"), "@@\n-b\n\\ No newline here\n+b"],
+    ["an empty line that goes", edit("a\n\n", "a\n"), "@@\n a\n-"],
+    ["a line with its end", edit("a\nb\n", "a"), "@@\n-a\n-b\n+a\n\\ No newline here"],
     ["everywhere", edit("a", "b", { replace_all: true }), "@@ every occurrence @@\n-a\n+b"],
   ])("%s", (_name, change, diff) => {
     expect(change).toEqual({ path: "/f", kind: "update", diff });
@@ -17,6 +22,25 @@ describe("what a tool would change", () => {
 
   test("an edit that looks for nothing makes the file", () => {
     expect(edit("", "a\n")).toEqual({ path: "/f", kind: "add", diff: "@@\n+a" });
+    expect(edit("", "a")?.diff).toBe("@@\n+a\n\\ No newline at end of file");
+  });
+
+  test.each([
+    ["a\nb\n", "@@ the whole file @@\n+a\n+b"],
+    ["a\nb", "@@ the whole file @@\n+a\n+b\n\\ No newline at end of file"],
+    ["", "@@ the whole file, empty @@"],
+  ])("a file that is written: %j", (content, diff) => {
+    expect(toFileChange("Write", { file_path: "/f", content })).toEqual({ path: "/f", kind: "update", diff });
+  });
+
+  test("whatever the texts are, a change of them is seen in the diff", () => {
+    const text = fc.array(fc.constantFrom("a", "b", "\n")).map((parts) => parts.join(""));
+    const pair = fc.tuple(text, text).filter(([before, after]) => before !== after);
+    fc.assert(
+      fc.property(pair, ([before, after]) => {
+        expect(edit(before, after)?.diff).toMatch(/^[-+]/m);
+      }),
+    );
   });
 
   test("several edits of one file stand one after the other", () => {
@@ -33,11 +57,23 @@ describe("what a tool would change", () => {
   });
 
   test.each([
-    [{ new_source: "x = 1" }, "@@ replace cell c1 @@\n+x = 1"],
-    [{ new_source: "x", edit_mode: "insert" }, "@@ insert cell c1 @@\n+x"],
-    [{ new_source: "", edit_mode: "delete" }, "@@ delete cell c1 @@"],
+    [{ cell_id: "c1", new_source: "x = 1" }, '@@ replace cell "c1" @@\n\\ All that it held goes\n+x = 1'],
+    [
+      { cell_id: "c1", new_source: "# x", cell_type: "markdown" },
+      '@@ replace cell "c1" of type "markdown" @@\n\\ All that it held goes\n+# x',
+    ],
+    [
+      { cell_id: "c1", new_source: "x", cell_type: "code", edit_mode: "insert" },
+      '@@ insert a cell of type "code" after cell "c1" @@\n+x',
+    ],
+    [{ new_source: "x", edit_mode: "insert" }, "@@ insert a cell at the beginning @@\n+x"],
+    [
+      { cell_id: "c1", new_source: "", edit_mode: "delete" },
+      '@@ delete cell "c1" @@\n\\ All of it goes, whatever it holds',
+    ],
+    [{ cell_id: "c\n-1", new_source: "x", edit_mode: "fold\n+" }, '@@ "fold\\n+" cell "c\\n-1" @@\n+x'],
   ])("a notebook: %j", (input, diff) => {
-    const change = toFileChange("NotebookEdit", { notebook_path: "/n", cell_id: "c1", ...input });
+    const change = toFileChange("NotebookEdit", { notebook_path: "/n", ...input });
     expect(change).toEqual({ path: "/n", kind: "update", diff });
   });
 

@@ -8,7 +8,7 @@ const home = fakeHome();
 testBackend("claude", {
   backend: createClaudeBackend({ bin: FAKE_CLAUDE, env: home.env }),
   options: { cwd: home.cwd, include_partial_messages: true, approvals: true },
-  prompts: { ...prompts, ask: "#ask mkdir x" },
+  prompts: { ...prompts, ask: "#ask mkdir x", askUnread: "#close-stdin #ask mkdir x" },
 });
 
 const plain = fakeHome({ FAKE_CLAUDE_PLAIN: "1" });

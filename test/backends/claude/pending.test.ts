@@ -199,11 +199,11 @@ describe("what claude takes back", () => {
     expect(await pending.answer("a", { decision: "accept" })).toBe(false);
   });
 
-  test("a write that fails is an answer that was not given", async () => {
+  test("a write that fails is not taken for an answer, nor for one that claude does not wait for", async () => {
     const parts = { place: () => PLACE, ask: () => undefined, withdrawn: () => undefined };
     const pending = new Pending({ ...parts, write: () => Promise.reject(new Error("EPIPE")) });
     pending.take(bash("a"));
-    expect(await pending.answer("a", { decision: "accept" })).toBe(false);
+    await expect(pending.answer("a", { decision: "accept" })).rejects.toThrow("EPIPE");
   });
 });
 

@@ -176,6 +176,20 @@ describe("choices", () => {
     expect(decisionsOf(odd)).toEqual(["accept", "decline", "cancel"]);
     expect(toResponse(odd, { decision: "acceptAlways" })).not.toHaveProperty("updatedPermissions");
   });
+
+  test("nor is a field that is not understood, in a suggestion that is", () => {
+    const odd = bash({ ...RULES("localSettings"), until: "for ever" });
+    for (const decision of ["acceptForSession", "acceptAlways"] as const) {
+      expect(JSON.stringify(toResponse(odd, { decision }))).not.toContain("for ever");
+    }
+  });
+
+  test("a change is shown with the whole input, also what is not known of it", () => {
+    const input = { file_path: "/f", old_string: "a", new_string: "b", afterwards: "x".repeat(5000) };
+    const { payload } = asked("Edit", input).ask;
+    expect(payload.changes).toHaveLength(1);
+    expect(payload.input).toEqual(input);
+  });
 });
 
 describe("answers", () => {

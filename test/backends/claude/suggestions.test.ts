@@ -14,6 +14,19 @@ const rules = (type: string, behavior: string, destination: string, ...contents:
 const choicesOf = (files: Parameters<typeof rememberingChoices>[1], ...items: object[]) =>
   rememberingChoices(readSuggestions(items), files);
 
+test("only what is understood of a suggestion is kept: nothing goes back that nobody was shown", () => {
+  const known = rules("addRules", "allow", "localSettings", "a");
+  const odd = {
+    ...known,
+    scope: "everything",
+    rules: known.rules.map((rule) => ({ ...rule, also: ["Write"] })),
+  };
+  const mode = { type: "setMode", mode: "plan", destination: "session" };
+  const dirs = { type: "addDirectories", directories: ["/d"], destination: "session" };
+  const items = [odd, { ...mode, until: "for ever" }, { ...dirs, recursive: true }];
+  expect(readSuggestions(items)).toEqual([known, mode, dirs]);
+});
+
 describe("what `always` writes", () => {
   test.each([
     [

@@ -2,7 +2,13 @@ import { createCodexBackend } from "../../../src/backends/codex/index.ts";
 import { testBackend } from "../conformance.ts";
 import { FAKE_CODEX, fakeHome } from "./fake.ts";
 
-const prompts = { quick: "#say hello", slow: "#slow 1000 50", many: "#flood 3000 100" };
+const prompts = {
+  quick: "#say hello",
+  slow: "#slow 1000 50",
+  many: "#flood 3000 100",
+  ask: "#ask make",
+  askUnread: "#close-stdin #ask make",
+};
 
 const home = fakeHome();
 testBackend("codex in a shared process", {

@@ -185,6 +185,20 @@ describe("a turn that does not end when it is interrupted", () => {
     expect(stuck.sink.heard.some(({ kind }) => kind === "turnStarted")).toBe(false);
   });
 
+  test("gets a refusal for what it has asked, so that a late approval runs nothing", async () => {
+    const codex = fakeCodex();
+    const [stuck] = await Promise.all([codex.start(), codex.start()]);
+    await stuck.run.send(user("#stubborn 1 #ask make"));
+    const { native_id } = await stuck.sink.untilAsk(1);
+    await stuck.run.interrupt();
+    expect(subtypes(stuck)).toEqual(["interrupted"]);
+    expect(stuck.sink.withdrawals).toEqual([native_id]);
+    expect(await stuck.run.answer?.(native_id, { decision: "accept" })).toBe(false);
+    // Only a turn that got an answer ends by itself; nobody hears what it says then.
+    expect(await say(stuck, "#interrupts")).toBe("1");
+    expect(stuck.sink.withdrawals).toEqual([native_id]);
+  });
+
   test("is never added to: a message is refused while it still runs", async () => {
     const codex = fakeCodex();
     const [stuck] = await Promise.all([codex.start(), codex.start()]);

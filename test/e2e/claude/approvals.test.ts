@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { MockAnthropic } from "../../tools/mock-anthropic.mjs";
 import { begin, choiceOf, listRequests, respond, settle } from "../asks.ts";
 import { markOf, untilGone } from "../processes.ts";
 import { ofType, resume, type Talk } from "../world.ts";
@@ -16,6 +17,13 @@ afterAll(() => world.close());
 const has = (file: string) => existsSync(join(world.cwd, file));
 const asking = (permission_mode = "default"): Promise<Talk> =>
   world.session({ approvals: true, permission_mode });
+/** What people said in the conversation that the model was sent; claude adds reminders of its own. */
+const userTexts = (request: MockAnthropic["requests"][number] | undefined): string[] =>
+  (request?.messages ?? [])
+    .filter(({ role }) => role === "user")
+    .flatMap(({ content }) => (typeof content === "string" ? [{ text: content }] : (content as object[])))
+    .flatMap((block) => ("text" in block && typeof block.text === "string" ? [block.text] : []))
+    .filter((text) => !text.startsWith("<system-reminder>"));
 const tool = (name: string, input: object) => `#mock:tool ${name} ${JSON.stringify(input)}`;
 
 test("a command waits for its answer: accepted as it is, accepted with another input, declined with a message", async () => {
@@ -58,6 +66,42 @@ test("cancel declines the tool and ends the turn; the next one works", async () 
   expect(ofType(frames, "agent.result")).toHaveLength(1);
   expect(has("cancelled")).toBe(false);
   expect((await talk.say("#mock:text go on")).text).toBe("go on");
+});
+
+test("for the session: the same command is not asked again in it, but in another one", async () => {
+  const talk = await asking();
+  const command = "#mock:bash mkfifo for-session";
+  const turn = begin(talk, command);
+  const row = await turn.asked();
+  expect(choiceOf(row, "acceptForSession").remembers?.join()).toContain("mkfifo");
+  await settle(turn, row, { decision: "acceptForSession" });
+  await turn.end();
+  expect(has("for-session")).toBe(true);
+  const again = await talk.say(command);
+  expect(again.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
+  // It ran: only the command itself knows that.
+  expect(again.text).toContain("File exists");
+  const other = begin(await asking(), command);
+  await settle(other, await other.asked(), { decision: "decline" });
+  expect((await other.end()).text).not.toContain("File exists");
+});
+
+test("two sessions ask at once; answered crosswise, each gets its own answer", async () => {
+  const [one, two] = await Promise.all([asking(), asking()]);
+  const first = begin(one, "#mock:bash mkdir crosswise-one");
+  const second = begin(two, "#mock:bash mkdir crosswise-two");
+  const [mine, theirs] = await Promise.all([first.asked(), second.asked()]);
+  const open = await listRequests(await world.connect());
+  expect(open.map(({ request_id }) => request_id)).toEqual(
+    expect.arrayContaining([mine.request_id, theirs.request_id]),
+  );
+  // The later one first, and the other way.
+  await settle(second, theirs, { decision: "decline", message: "not the second" });
+  expect((await second.end()).text).toContain("not the second");
+  expect([has("crosswise-one"), has("crosswise-two")]).toEqual([false, false]);
+  await settle(first, mine, { decision: "accept" });
+  expect((await first.end()).result["subtype"]).toBe("success");
+  expect([has("crosswise-one"), has("crosswise-two")]).toEqual([true, false]);
 });
 
 test("always: the file that was shown gets the rule that was shown, and nobody is asked again", async () => {
@@ -191,6 +235,28 @@ test("a killed daemon leaves no claude, one result and an orphaned request; the 
   await retry.end();
   expect(ofType(again.client.frames, "agent.result")).toHaveLength(3);
   expect(has("orphan")).toBe(true);
+});
+
+test("a session resumes in a new daemon: the model gets all that was said before, and claude asks again", async () => {
+  const talk = await asking();
+  await talk.say("remember the blue heron");
+  const command = "#mock:bash mkfifo heron";
+  const before = begin(talk, command);
+  await settle(before, await before.asked(), { decision: "acceptForSession" });
+  await before.end();
+  const earlier = userTexts(world.model.requests.at(-1));
+  await world.restart("SIGTERM");
+  await untilGone(markOf(talk.session_id));
+  const again = await resume(world, talk);
+  expect(again.opened["subprocess_pid"]).not.toBe(talk.opened["subprocess_pid"]);
+  // What was remembered for the session went with the process that remembered it.
+  const after = begin(again, command);
+  await settle(after, await after.asked(), { decision: "accept" });
+  expect((await after.end()).text).toContain("File exists");
+  const now = userTexts(world.model.requests.at(-1));
+  expect(now.filter((text) => text.includes("blue heron"))).toHaveLength(1);
+  expect(now.filter((text) => text === command)).toHaveLength(2);
+  expect(now).toEqual(expect.arrayContaining(earlier));
 });
 
 test("without approvals claude refuses by itself and asks nobody", async () => {

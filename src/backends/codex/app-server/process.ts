@@ -1,13 +1,13 @@
 // One `codex app-server` process: its start with the handshake, requests to it, what it says to the router, and an end
 // that every session in it is told exactly once. What messages mean is translate.ts.
-import { stripVTControlCharacters } from "node:util";
-import { type Child, type ChildExit, type ChildHandlers, startChild, within } from "../../../base/child.ts";
+import { type ChildExit, within } from "../../../base/child.ts";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import { JsonRpcPeer, type RpcErrorBody, type RpcId, RpcSilence } from "../../../base/jsonrpc.ts";
 import { type Log, redact } from "../../../base/log.ts";
+import { AgentProcess, EXIT_FOLLOWS_MS } from "../../agent-process.ts";
 import { FrameReader } from "../../frames.ts";
-import { crashMessage, exitMessage, StderrTail } from "../../last-words.ts";
+import { crashMessage, exitMessage } from "../../last-words.ts";
 import type { Ended } from "../../types.ts";
 import { Router, type Tenant } from "./router.ts";
 
@@ -29,11 +29,9 @@ export interface Resident extends Tenant {
   processEnded(why: Ended): void;
 }
 
-const HANDSHAKE_MS = 30_000;
+const HANDSHAKE_MS = 15_000;
 const LOOK_UP_MS = 5000;
 const FINISH_MS = 2000;
-/** A closed pipe and the exit that explains it may come in either order. */
-const EXIT_FOLLOWS_MS = 500;
 /** What says nothing that a session wants to hear. */
 const UNWANTED = ["remoteControl/status/changed"];
 
@@ -44,16 +42,13 @@ export async function startAppServer(order: ProcessOrder): Promise<AppServer> {
   return server;
 }
 
-export class AppServer implements ChildHandlers {
+export class AppServer {
   readonly router: Router;
   readonly #order: ProcessOrder;
   readonly #peer: JsonRpcPeer;
-  readonly #reader: FrameReader;
-  readonly #stderr = new StderrTail();
+  readonly #process: AgentProcess;
   readonly #holders = new Set<object>();
   readonly #residents = new Set<Resident>();
-  #child: Child | undefined;
-  #isStopping = false;
   #verdict: string | undefined;
   #end: Ended | undefined;
   #size = 0;
@@ -66,7 +61,7 @@ export class AppServer implements ChildHandlers {
     const refuse = (id: RpcId, message: string) => this.respondError(id, { code: -32601, message });
     this.router = new Router({ lookUp, refuse, log: order.log });
     this.#peer = new JsonRpcPeer({
-      write: async (line) => this.#child?.write(line),
+      write: (line) => this.#process.write(line),
       handlers: {
         notification: (method, params, message) => {
           const at = message["emittedAtMs"];
@@ -77,21 +72,28 @@ export class AppServer implements ChildHandlers {
           this.router.route({ kind: "request", id, method, params, size: this.#size }),
       },
     });
-    this.#reader = new FrameReader(order.maxLineBytes, {
-      frame: (frame, size) => {
-        this.#size = size;
-        this.#peer.receive(frame);
-      },
-      skipped: (size, reason) => this.#skipped(size, reason),
+    this.#process = new AgentProcess({
+      name: "codex",
+      reader: new FrameReader(order.maxLineBytes, {
+        frame: (frame, size) => {
+          this.#size = size;
+          this.#peer.receive(frame);
+        },
+        skipped: (size, reason) => this.#skipped(size, reason),
+      }),
+      finishMs: FINISH_MS,
+      errorLine: (line) => this.#errorLine(line),
+      ended: (exit, expected) => this.#ended(exit, expected),
     });
   }
 
   get pid(): number | undefined {
-    return this.#child?.pid;
+    return this.#process.child?.pid;
   }
 
   get isAlive(): boolean {
-    return this.#end === undefined && !this.#isStopping;
+    // One that is being killed takes no new session.
+    return !this.#process.hasEnded && !this.#process.isStopping && this.#verdict === undefined;
   }
 
   /** "0.166.0", from `userAgent: "<our name>/0.166.0 (…) …"`. */
@@ -109,8 +111,7 @@ export class AppServer implements ChildHandlers {
   }
 
   async start(): Promise<void> {
-    this.#child = await startChild(this.#order, this);
-    void this.#child.done.then((exit) => this.#ended(exit));
+    await this.#process.start(this.#order);
     try {
       const capabilities = {
         experimentalApi: true,
@@ -123,8 +124,8 @@ export class AppServer implements ChildHandlers {
       this.#intro = isObject(intro) ? intro : {};
       this.#peer.notify("initialized");
     } catch (cause) {
-      await within(EXIT_FOLLOWS_MS, this.#child.done);
-      const words = this.#stderr.lines.join("\n") || this.#end?.message || messageOf(cause);
+      await within(EXIT_FOLLOWS_MS, this.#process.child?.done ?? Promise.resolve());
+      const words = this.#process.lastLines.join("\n") || this.#end?.message || messageOf(cause);
       await this.stop("now");
       throw new CodedError("spawn_failed", `codex app-server did not start: ${words}`, { cause });
     }
@@ -134,8 +135,9 @@ export class AppServer implements ChildHandlers {
     return this.#peer.request(method, params, timeoutMs === undefined ? {} : { timeoutMs });
   }
 
-  respond(id: RpcId, result: unknown): void {
-    this.#peer.respond(id, result);
+  /** Rejects when codex could not be reached. Whoever does not care need not look. */
+  respond(id: RpcId, result: unknown): Promise<void> {
+    return this.#peer.respond(id, result);
   }
 
   respondError(id: RpcId, error: RpcErrorBody): void {
@@ -158,41 +160,25 @@ export class AppServer implements ChildHandlers {
   /** Nothing is read from codex as long as anybody holds it. */
   hold(holder: object): void {
     this.#holders.add(holder);
-    this.#child?.pause();
+    this.#process.child?.pause();
   }
 
   release(holder: object): void {
-    if (this.#holders.delete(holder) && this.#holders.size === 0) this.#child?.resume();
+    if (this.#holders.delete(holder) && this.#holders.size === 0) this.#process.child?.resume();
   }
 
   /** It no longer does what it is for. Everybody in it is told why. */
   async kill(why: string): Promise<void> {
     this.#verdict ??= why;
     this.#order.log.warn("codex.process_killed", { why, pid: this.pid });
-    await this.#child?.stop();
-    this.#ended({});
+    await this.#process.kill();
   }
 
-  async stop(how: "finish" | "now"): Promise<void> {
-    this.#isStopping = true;
-    await this.#child?.stop(how === "finish" ? { finishMs: FINISH_MS } : {});
-    // Only an unkillable process has not ended by now; nobody should wait for it.
-    this.#ended({});
+  stop(how: "finish" | "now"): Promise<void> {
+    return this.#process.stop(how);
   }
 
-  output(chunk: Buffer): void {
-    this.#reader.push(chunk);
-  }
-
-  outputEnd(): void {
-    this.#reader.end();
-    void this.#giveUp();
-  }
-
-  errorLine(raw: string): void {
-    const line = stripVTControlCharacters(raw);
-    if (line.trim() === "") return;
-    this.#stderr.add(line);
+  #errorLine(line: string): void {
     const busy = [...this.#residents].filter((resident) => resident.isBusy);
     for (const resident of busy) resident.stderr(line);
     if (busy.length === 0) this.#order.log.debug("codex.stderr", { line: redact(line) });
@@ -209,27 +195,15 @@ export class AppServer implements ChildHandlers {
     for (const resident of this.#residents) if (resident.isBusy) resident.unreadable(size, reason);
   }
 
-  /** Its stdout is closed, so it is of no use any more: if it does not go by itself, it is ended. */
-  async #giveUp(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
-    await within(EXIT_FOLLOWS_MS, child.exit);
-    await child.stop();
-    this.#ended({});
-  }
-
   /** It may have lived for days: what it said last need not be why it ended. */
-  #lastWords(exit: ChildExit): string {
+  #lastWords(exit: ChildExit, expected: boolean): string {
     const how = `codex app-server: ${exitMessage(exit)}`;
-    const hasTail = !this.#isStopping && this.#stderr.lines.length > 0;
-    return hasTail ? `${how}; ${crashMessage(exit, this.#stderr.lines)}` : how;
+    const { lastLines } = this.#process;
+    return expected || lastLines.length === 0 ? how : `${how}; ${crashMessage(exit, lastLines)}`;
   }
 
-  #ended(exit: ChildExit): void {
-    if (this.#end !== undefined) return;
-    this.#reader.end();
-    const expected = this.#isStopping;
-    const end = { expected, message: this.#verdict ?? this.#lastWords(exit), ...exit };
+  #ended(exit: ChildExit, expected: boolean): void {
+    const end = { expected, message: this.#verdict ?? this.#lastWords(exit, expected), ...exit };
     this.#end = end;
     this.#peer.close(new RpcSilence("codex has ended"));
     const residents = [...this.#residents];

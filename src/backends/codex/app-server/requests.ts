@@ -84,6 +84,19 @@ export function noteAnswered(state: CodexState, native_id: string): void {
   state.asks.delete(native_id);
 }
 
+/** What a turn has asked and nobody has answered. */
+export function asksOfTurn(state: CodexState, turnId: string): PendingAsk[] {
+  return [...state.asks.values()].filter(({ params }) => params["turnId"] === turnId);
+}
+
+/** The turn is over, so nobody waits for what it asked, whether Codex says so or not. */
+export function withdrawTurn(state: CodexState, turnId: string): Report[] {
+  return asksOfTurn(state, turnId).map(({ native_id }) => {
+    state.asks.delete(native_id);
+    return { kind: "withdrawn", native_id, reason: "the turn has ended" };
+  });
+}
+
 /** `serverRequest/resolved`, which Codex sends also for what we answered. */
 export function withdraw(state: CodexState, id: unknown): Report[] {
   if (typeof id !== "string" && typeof id !== "number") return [];

@@ -17,7 +17,7 @@ import { ACK_LIMIT_MS, askToStop, isAnswered, type RunningTurn, tidyUp } from ".
 import { killLeftovers } from "./leftovers.ts";
 import type { Lease } from "./pool.ts";
 import type { AppServer, Resident } from "./process.ts";
-import { noteAnswered, pendingAsk, toAsk } from "./requests.ts";
+import { asksOfTurn, noteAnswered, pendingAsk, toAsk, withdrawTurn } from "./requests.ts";
 import type { Incoming } from "./router.ts";
 import type { CodexState, Report } from "./state.ts";
 import { learnFromThread, newThreads } from "./subagents.ts";
@@ -44,6 +44,7 @@ const FINISH_LIMIT_MS = 5000;
 /** A session that reads slowly may have so much waiting before the others in its process feel it. */
 const INBOX_BYTES = 16 * 1024 * 1024;
 const INVALID_PARAMS = -32602;
+const TOO_LATE = { code: -32600, message: "the turn was interrupted" };
 
 export class CodexRun implements Run, Resident {
   readonly #parts: RunParts;
@@ -123,7 +124,7 @@ export class CodexRun implements Run, Resident {
     if (pending === undefined || this.#hasEnded) return false;
     const result = toNativeAnswer(pending, answer);
     noteAnswered(this.#parts.state, native_id);
-    this.#server.respond(pending.id, result);
+    await this.#server.respond(pending.id, result);
     return true;
   }
 
@@ -196,10 +197,9 @@ export class CodexRun implements Run, Resident {
 
   #ask(request: Incoming & { kind: "request" }, isLate: boolean): void {
     const { state, sink } = this.#parts;
-    const late = { refuse: { code: -32600, message: "the turn was interrupted" } };
-    const ask = isLate ? late : toAsk(state, request);
+    const ask = isLate ? { refuse: TOO_LATE } : toAsk(state, request);
     if ("refuse" in ask) this.#server.respondError(request.id, ask.refuse);
-    else if ("reply" in ask) this.#server.respond(request.id, ask.reply);
+    else if ("reply" in ask) void this.#server.respond(request.id, ask.reply);
     else sink.ask(ask);
   }
 
@@ -280,7 +280,9 @@ export class CodexRun implements Run, Resident {
     const turn = this.#turn;
     if (turn === undefined || this.#hasEnded) return;
     this.#inbox.resume();
-    const asked = askToStop(this.#server, () => this.#turnsOf(turn));
+    // It may end by itself in this moment: then the next one is not meant.
+    const isOver = () => this.#turn !== turn;
+    const asked = askToStop(this.#server, () => this.#turnsOf(turn), isOver);
     const agreed = await Promise.race([asked, turn.over.then(() => new Set<string>())]);
     if (agreed.has(turn.id ?? "")) await within(RESULT_LIMIT_MS, turn.over);
     if (this.#turn === turn && !this.#hasEnded) await this.#abandon(turn);
@@ -297,6 +299,7 @@ export class CodexRun implements Run, Resident {
     for (const { turnId } of this.#runningTurns()) {
       if (!this.#dead.has(turnId)) this.#dead.set(turnId, new Turn(turnId));
     }
+    for (const turnId of this.#dead.keys()) this.#refuseAsks(turnId);
     this.#reports(closeOpenItems(this.#parts.state));
     this.#tellResult(turn, "interrupted");
     const isAlone = this.#server.residents === 1;
@@ -306,6 +309,13 @@ export class CodexRun implements Run, Resident {
     } else if (isAlone) {
       await this.#server.kill("codex did not end the interrupted turn and was ended");
     } else this.#isAsked = this.#stopping !== undefined;
+  }
+
+  /** An approval that came later could still let the command run. */
+  #refuseAsks(turnId: string): void {
+    const { state } = this.#parts;
+    for (const { id } of asksOfTurn(state, turnId)) this.#server.respondError(id, TOO_LATE);
+    this.#reports(withdrawTurn(state, turnId));
   }
 
   #tellResult(turn: Turn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
@@ -323,9 +333,9 @@ export class CodexRun implements Run, Resident {
   #turnsOf(turn: Turn): RunningTurn[] {
     const { threadId } = this.#parts.state;
     const known = this.#runningTurns();
-    if (turn.id === undefined || this.#turn !== turn) return known;
+    if (turn.id === undefined && this.#turn === turn) return known;
     const others = known.filter((one) => one.threadId !== threadId);
-    return [{ threadId, turnId: turn.id }, ...others];
+    return turn.id === undefined || this.#turn !== turn ? others : [{ threadId, turnId: turn.id }, ...others];
   }
 
   #runningTurns(): RunningTurn[] {

@@ -5,7 +5,7 @@ import { objectOf, stringOf } from "../values.ts";
 import { introduce, noteContextWindow, readSettings, readStarted } from "./intro.ts";
 import { closeItems, completeItem, continueOutput, continueText, startItem, updatePatch } from "./items.ts";
 import { toNotices } from "./notices.ts";
-import { withdraw } from "./requests.ts";
+import { withdraw, withdrawTurn } from "./requests.ts";
 import { endTurn, startTurn, translateError } from "./results.ts";
 import { type CodexState, type Notification, type Report, type ThreadState, toReports } from "./state.ts";
 import { learnFromThread } from "./subagents.ts";
@@ -15,7 +15,7 @@ type Translate = (state: CodexState, thread: ThreadState, params: JsonObject) =>
 
 const TRANSLATORS: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   ["turn/started", startTurn],
-  ["turn/completed", endTurn],
+  ["turn/completed", translateTurnEnd],
   ["error", translateError],
   ["item/started", (state, thread, params) => toReports(startItem(state, thread, params))],
   ["item/completed", (state, thread, params) => toReports(completeItem(state, thread, params))],
@@ -60,6 +60,12 @@ export function closeOpenItems(state: CodexState): Report[] {
   return [...state.threads.values()].flatMap((thread) =>
     toReports(closeItems(thread)).map((report) => withParent(thread, report)),
   );
+}
+
+/** The result is the last word of a turn. */
+function translateTurnEnd(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
+  const turnId = stringOf(objectOf(params["turn"])["id"]) ?? thread.turnId ?? "";
+  return [...withdrawTurn(state, turnId), ...endTurn(state, thread, params)];
 }
 
 function translateThinking(_state: CodexState, thread: ThreadState, params: JsonObject): Report[] {

@@ -28,20 +28,20 @@ export class Asks {
       return undefined;
     }
     if (!this.#isWanted(params)) {
-      this.#peer.respond(id, REFUSAL);
+      void this.#peer.respond(id, REFUSAL);
       return undefined;
     }
     this.#open.set(native_id, id);
     return ask;
   }
 
-  /** False: nobody waits for it, or it is no decision that Codex knows. */
-  answer(native_id: string, answer: Answer): boolean {
+  /** False: nobody waits for it, or it is no decision that Codex knows. Rejects when it could not be written. */
+  async answer(native_id: string, answer: Answer): Promise<boolean> {
     const id = this.#open.get(native_id);
     const reply = toReply(answer);
     if (id === undefined || reply === undefined) return false;
     this.#open.delete(native_id);
-    this.#peer.respond(id, reply);
+    await this.#peer.respond(id, reply);
     return true;
   }
 
@@ -55,7 +55,7 @@ export class Asks {
   close(): string[] {
     const left = [...this.#open];
     this.#open.clear();
-    for (const [, id] of left) this.#peer.respond(id, REFUSAL);
+    for (const [, id] of left) void this.#peer.respond(id, REFUSAL);
     return left.map(([native_id]) => native_id);
   }
 

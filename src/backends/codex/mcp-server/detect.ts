@@ -4,7 +4,7 @@ import { JsonRpcPeer } from "../../../base/jsonrpc.ts";
 import { processEnvironment } from "../environment.ts";
 import type { CodexProgram } from "../program.ts";
 import { shakeHands } from "./handshake.ts";
-import { MessageReader } from "./messages.ts";
+import { createMessageReader } from "./messages.ts";
 
 const LIMIT_MS = 5000;
 /** For a server that has the tools but does not tell its version. */
@@ -18,7 +18,7 @@ export async function detectMcp(program: CodexProgram): Promise<string | undefin
     handlers: { notification: () => undefined, request: () => undefined },
     withVersion: true,
   });
-  const reader = new MessageReader(program.maxLineBytes, {
+  const reader = createMessageReader(program.maxLineBytes, {
     message: (message) => peer.receive(message),
     skipped: () => undefined,
     foreignFraming: () => peer.close(new Error("not one message a line")),

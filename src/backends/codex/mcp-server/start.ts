@@ -1,5 +1,4 @@
 // From a start order to a `codex mcp-server` that takes messages: which arguments, which environment, which thread.
-import { startChild } from "../../../base/child.ts";
 import type { BackendSink, Run, StartOrder } from "../../types.ts";
 import { processEnvironment } from "../environment.ts";
 import type { CodexProgram } from "../program.ts";
@@ -22,8 +21,7 @@ export async function startMcpRun(program: CodexProgram, order: StartOrder, sink
   const cwd = stringOf(options["cwd"]);
   const env = { ...processEnvironment(program.env, {}), ...order.env };
   const place = cwd === undefined ? {} : { cwd };
-  run.attach(await startChild({ command: program.command, args, env, ...place }, run));
-  await run.warm();
+  await run.start({ command: program.command, args, env, ...place });
   return run;
 }
 
