@@ -13,8 +13,17 @@ export function isMeant(row: RequestRow, { session_id, open }: RequestFilter): b
   return (session_id === undefined || row.session_id === session_id) && (open !== true || isOpen(row));
 }
 
+/** Where a row stands in the order of all. */
+export type Place = NonNullable<RequestFilter["after"]>;
+
+/** The part of them that a filter asks for, in order. */
+export function pageOf<T extends Place>(rows: T[], { after, limit }: RequestFilter): T[] {
+  const behind = after === undefined ? rows : rows.filter((row) => byAge(row, after) > 0);
+  return behind.toSorted(byAge).slice(0, limit);
+}
+
 /** Oldest first. */
-export function byAge(a: RequestRow, b: RequestRow): number {
+export function byAge(a: Place, b: Place): number {
   if (a.requested_at_ms !== b.requested_at_ms) return a.requested_at_ms - b.requested_at_ms;
   return a.request_id < b.request_id ? -1 : Number(a.request_id > b.request_id);
 }

@@ -1,7 +1,7 @@
 // The store of `store = "memory"` (DESIGN R1): keeps no frame and no session, so the ring is all there is. The ledger
 // has no other place, so its rows are kept here as long as the process lives.
 import type { RequestRow } from "../protocol/requests.ts";
-import { byAge, isMeant, isOpen, oldestKept } from "./ledger.ts";
+import { byAge, isMeant, isOpen, oldestKept, pageOf } from "./ledger.ts";
 import type { Store } from "./types.ts";
 
 /** Open rows are as many as agents ask; of the others the newest are kept. */
@@ -23,7 +23,7 @@ export function createMemoryStore(): Store {
     saveRow: async () => undefined,
     requests: async (filter) => {
       const found = [...ledger.values()].filter((row) => isMeant(row, filter));
-      return structuredClone(found.sort(byAge));
+      return structuredClone(pageOf(found, filter));
     },
     request: async (session_id, request_id) => {
       const row = ledger.get(request_id);

@@ -95,6 +95,8 @@ export function testLedger(name: string, open: Open): void {
     expect(await ids(store, { session_id: "none" })).toEqual([]);
   });
 
+  testPaging(name, () => openFresh());
+
   test(`${name}: delete removes the requests of that session only, and they stay away`, async () => {
     const dir = tempDir();
     const before = await open({ dir, now: Date.now });
@@ -144,6 +146,70 @@ export function testLedger(name: string, open: Open): void {
     await append(store, batch("s", 3));
     expect(await readAll(store, "s")).toBe(frames("s", 1, 3));
   });
+}
+
+/** What every store promises about parts of the list, the one in memory too. */
+export function testPaging(name: string, openFresh: () => Promise<Store>): void {
+  test.each<RequestFilter>([
+    {},
+    { session_id: "a" },
+    { open: true },
+    { session_id: "b", open: true },
+    { session_id: "none" },
+  ])(`${name}: pages of %j are all of it, once and in order, also of equal times`, async (filter) => {
+    const store = await openFresh();
+    for (const rows of chunks(manyRequests(), 9)) await save(store, ...rows);
+    const wanted = manyRequests().filter((row) => isWanted(row, filter));
+    const order = wanted.toSorted((a, b) => {
+      return a.requested_at_ms - b.requested_at_ms || (a.request_id < b.request_id ? -1 : 1);
+    });
+    expect(await store.requests(filter)).toEqual(order);
+    for (const limit of [1, 2, 7, 1_000]) expect(await allPages(store, { ...filter, limit })).toEqual(order);
+  });
+
+  test(`${name}: a page may begin behind a row that is gone, and be empty`, async () => {
+    const store = await openFresh();
+    await save(store, ...manyRequests());
+    const all = await store.requests({});
+    const after = { requested_at_ms: 2, request_id: "" };
+    const behind = all.filter((row) => row.requested_at_ms >= 2);
+    expect(await store.requests({ after })).toEqual(behind);
+    expect(await store.requests({ after, limit: 3 })).toEqual(behind.slice(0, 3));
+    expect(await store.requests({ limit: 0 })).toEqual([]);
+    expect(await store.requests({ after: { requested_at_ms: 1_000, request_id: "" }, limit: 3 })).toEqual([]);
+  });
+}
+
+/** 60 rows of three sessions, seven of each time, in no order; one in four is open. */
+function manyRequests(): RequestRow[] {
+  return Array.from({ length: 60 }, (_, n) => {
+    const at = (n * 37) % 60;
+    const fields = {
+      requested_at_ms: Math.floor(at / 7),
+      status: n % 4 === 0 ? ("pending" as const) : ("orphaned" as const),
+    };
+    return request("abc"[n % 3] ?? "a", `r${String((at * 11) % 60).padStart(2, "0")}`, fields);
+  });
+}
+
+function isWanted({ session_id, status }: RequestRow, filter: RequestFilter): boolean {
+  if (filter.session_id !== undefined && session_id !== filter.session_id) return false;
+  return filter.open !== true || status === "pending";
+}
+
+function chunks<T>(all: T[], size: number): T[][] {
+  return all.length === 0 ? [] : [all.slice(0, size), ...chunks(all.slice(size), size)];
+}
+
+async function allPages(store: Store, filter: RequestFilter): Promise<RequestRow[]> {
+  const all: RequestRow[] = [];
+  for (let page = await store.requests(filter); page.length > 0; ) {
+    expect(page.length).toBeLessThanOrEqual(filter.limit ?? 0);
+    all.push(...page);
+    const last = page.at(-1);
+    page = last === undefined ? [] : await store.requests({ ...filter, after: last });
+  }
+  return all;
 }
 
 /** Stores rows without frames; the outcome. */

@@ -28,12 +28,12 @@ export class LedgerModel {
     this.#session_id = session_id;
   }
 
-  /** One or two rows, new or in the place of older ones. */
+  /** Rows, new or in the place of older ones; now and then more than a driver keeps in its first place. */
   offer(random: Random): RequestRow[] {
-    return Array.from({ length: 1 + random(2) }, () => {
+    return Array.from({ length: random(4) === 0 ? 4 + random(8) : 1 + random(2) }, () => {
       this.#offered += 1;
       const status = STATUSES[random(STATUSES.length)] ?? "pending";
-      const request_id = `${this.#session_id}-${random(5)}`;
+      const request_id = `${this.#session_id}-${random(20)}`;
       return request(this.#session_id, request_id, { status, generation: `${this.#offered}` });
     });
   }

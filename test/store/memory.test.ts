@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createMemoryStore, type RequestFilter } from "../../src/store/index.ts";
+import { testPaging } from "./conformance-ledger.ts";
 import { batch, NO_LIMITS, request, row } from "./material.ts";
 
 test("the memory store takes every frame and row, keeps none and says so", async () => {
@@ -42,6 +43,8 @@ test("the memory store keeps the ledger: upserted, filtered, in order, gone with
   await store.delete("s");
   expect(await ids({})).toEqual(["other"]);
 });
+
+testPaging("memory", async () => createMemoryStore());
 
 test("what a caller does with a row later does not change the memory store", async () => {
   const store = createMemoryStore();

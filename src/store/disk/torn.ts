@@ -23,7 +23,7 @@ export function setAside(
   return aside.path;
 }
 
-/** Copies from `start` to `end`, or to where the source ends, to the front of `to`. */
+/** Copies from `start` to `end`, or to where the source ends, to `at` in `to`. */
 export function copyBytes(
   fs: FileSystem,
   {
@@ -31,13 +31,14 @@ export function copyBytes(
     to,
     start,
     end = Number.POSITIVE_INFINITY,
-  }: { from: number; to: number; start: number; end?: number },
+    at = 0,
+  }: { from: number; to: number; start: number; end?: number; at?: number },
 ): void {
   const chunk = Buffer.allocUnsafe(CHUNK);
   for (let position = start; position < end; ) {
     const count = readAll(fs, from, chunk.subarray(0, Math.min(CHUNK, end - position)), position);
     if (count === 0) return;
-    writeAll(fs, to, chunk.subarray(0, count), position - start);
+    writeAll(fs, to, chunk.subarray(0, count), at + position - start);
     position += count;
   }
 }

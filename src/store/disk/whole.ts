@@ -64,9 +64,9 @@ export function unlinkIfThere(fs: FileSystem, path: string): void {
   }
 }
 
-export function openIfThere(fs: FileSystem, path: string): number | undefined {
+export function openIfThere(fs: FileSystem, path: string, flags = "r"): number | undefined {
   try {
-    return fs.openSync(path, "r");
+    return fs.openSync(path, flags);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
     throw error;

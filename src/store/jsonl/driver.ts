@@ -1,4 +1,4 @@
-// The JSONL driver: a log and two small files a session (§5.11, §5.15), for people who want to read their logs with
+// The JSONL driver: a log and up to three files beside it a session (§5.11, §5.15), for people who want to read their logs with
 // other tools. It has no transaction over them: the row is written behind the log, so it never claims what the log
 // lacks, and the requests before it (see ledgers.ts).
 import { join } from "node:path";
@@ -29,6 +29,8 @@ import { peekLog } from "./peek.ts";
 import { mayExceed, newFront } from "./retention.ts";
 import { Sidecars } from "./sidecar.ts";
 
+const PIECE_BYTES = 1024 * 1024;
+
 export function openJsonlDriver(
   dir: string,
   options: DriverOptions,
@@ -57,7 +59,8 @@ class JsonlDriver implements Driver {
     });
     const lastSeq = (session_id: string) => this.#endOf(session_id) ?? this.#logs.get(session_id).lastSeq();
     const flushLog = (session_id: string) => this.#logs.get(session_id).flush();
-    this.#ledgers = new Ledgers({ ...options, fs, dir, lastSeq, flushLog });
+    const readLog = (session_id: string) => this.#pieces(session_id);
+    this.#ledgers = new Ledgers({ ...options, fs, dir, lastSeq, flushLog, readLog });
   }
 
   append(order: AppendOrder): AppendOutcome {
@@ -160,6 +163,16 @@ class JsonlDriver implements Driver {
     if (batch !== undefined) file?.check(batch.value);
     const rows = requests.map(({ value }) => value);
     this.#ledgers.save(sessionOf(unit), rows, batch?.value.last_seq);
+  }
+
+  /** The whole log, in pieces of whole lines. */
+  *#pieces(session_id: string): Generator<Uint8Array> {
+    for (let after = 0; ; ) {
+      const part = this.read(session_id, after, PIECE_BYTES);
+      if (part === undefined) return;
+      yield part.bytes;
+      after = part.last_seq;
+    }
   }
 
   /** A row that was not written with the last frames learns from them which turn runs. */

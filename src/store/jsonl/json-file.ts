@@ -10,23 +10,23 @@ export interface JsonFileOptions extends DriverOptions {
   dir: string;
 }
 
-export interface JsonFile {
-  path: string;
-  session_id: string;
-}
-
 export function writeJsonFile({ fs, dir }: JsonFileOptions, path: string, value: unknown): void {
   const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
   replaceFile(fs, path, (fd) => writeAll(fs, fd, bytes, 0));
   syncDirectory(fs, dir);
 }
 
-/** What `parse` makes of the file; undefined when there is none, or when `parse` gave it up and it was put aside. */
-export function readJsonFile<T>(
-  options: JsonFileOptions,
-  file: JsonFile,
-  parse: (value: unknown, mtimeMs: number) => T | undefined,
-): T | undefined {
+export interface JsonFile<T> {
+  path: string;
+  session_id: string;
+  /** Gives the file up by answering undefined. */
+  parse(value: unknown, mtimeMs: number): T | undefined;
+  /** What stands in the place of a file that was given up, and is written there. Without it the file goes. */
+  rebuild?: () => T;
+}
+
+/** What the file says; undefined when there is none. One that was given up is put aside. */
+export function readJsonFile<T>(options: JsonFileOptions, file: JsonFile<T>): T | undefined {
   const { fs } = options;
   const fd = openIfThere(fs, file.path);
   if (fd === undefined) return undefined;
@@ -35,9 +35,8 @@ export function readJsonFile<T>(
     const bytes = Buffer.alloc(size);
     const text = bytes.subarray(0, readAll(fs, fd, bytes, 0)).toString("utf8");
     const value = parseJson(text);
-    const found = value === undefined ? undefined : parse(value, Math.trunc(mtimeMs));
-    if (found === undefined) putAside(options, file, { fd, size });
-    return found;
+    const found = value === undefined ? undefined : file.parse(value, Math.trunc(mtimeMs));
+    return found ?? giveUp(options, file, { fd, size });
   } finally {
     fs.closeSync(fd);
   }
@@ -51,12 +50,15 @@ function parseJson(text: string): unknown {
   }
 }
 
-function putAside(
+function giveUp<T>(
   { fs, now, onRecovery }: JsonFileOptions,
-  { path, session_id }: JsonFile,
+  { path, session_id, rebuild }: JsonFile<T>,
   { fd, size }: { fd: number; size: number },
-): void {
+): T | undefined {
   const aside = setAside(fs, { fd, path, start: 0 }, timestamp(now()));
-  unlinkIfThere(fs, path);
-  onRecovery({ session_id, kept_seq: 0, cut_bytes: size, aside });
+  if (rebuild === undefined) unlinkIfThere(fs, path);
+  const value = rebuild?.();
+  const message = "it was damaged; what the log tells of it was written anew";
+  onRecovery({ session_id, kept_seq: 0, cut_bytes: size, aside, ...(rebuild !== undefined && { message }) });
+  return value;
 }

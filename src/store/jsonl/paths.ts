@@ -7,7 +7,9 @@ const LOG = ".jsonl";
 const SIDECAR = ".usage.json";
 /** An id may end in `.requests` or `.usage`: no ending is the end of another, so a name has one owner. */
 const LEDGER = ".requests.json";
-const OWN_ENDING = /^(\.jsonl|\.usage\.json|\.requests\.json)(\.tmp|\.torn-\d{8}T\d{9}Z(-\d+)?)?$/;
+const SETTLED = ".settled.ndjson";
+const OWN_ENDING =
+  /^(\.jsonl|\.usage\.json|\.requests\.json|\.settled\.ndjson)(\.tmp|\.torn-\d{8}T\d{9}Z(-\d+)?)?$/;
 
 export function logPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + LOG);
@@ -21,6 +23,10 @@ export function ledgerPath(dir: string, session_id: string): string {
   return join(dir, checkId(session_id) + LEDGER);
 }
 
+export function settledPath(dir: string, session_id: string): string {
+  return join(dir, checkId(session_id) + SETTLED);
+}
+
 /** The session a sidecar's name belongs to. */
 export function sidecarOwner(name: string): string | undefined {
   return owner(name, SIDECAR);
@@ -32,6 +38,10 @@ export function logOwner(name: string): string | undefined {
 
 export function ledgerOwner(name: string): string | undefined {
   return owner(name, LEDGER);
+}
+
+export function settledOwner(name: string): string | undefined {
+  return owner(name, SETTLED);
 }
 
 /** Tells the files we made for this session from all others, also from those of a session with a longer name. */

@@ -21,8 +21,10 @@ export class Sidecars {
   /** A file that is no row is put aside and reported; the session then goes on from its log. */
   read(session_id: string): SessionRow | undefined {
     const path = sidecarPath(this.#options.dir, session_id);
-    return readJsonFile(this.#options, { path, session_id }, (value, mtimeMs) => {
-      return toRow(session_id, value, mtimeMs);
+    return readJsonFile(this.#options, {
+      path,
+      session_id,
+      parse: (value, mtimeMs) => toRow(session_id, value, mtimeMs),
     });
   }
 }

@@ -99,6 +99,8 @@ function connect(engine: Engine, opening: Opening): Database {
     db.exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
     // Without a limit the WAL keeps the size of the largest transaction for ever.
     db.exec("PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF; PRAGMA temp_store=MEMORY");
+    // What a row no longer says, such as a secret, is not left in the pages that it stood in.
+    db.exec("PRAGMA secure_delete=ON");
     db.exec("BEGIN EXCLUSIVE; COMMIT");
     opening.prepare(db);
     return db;

@@ -5,7 +5,9 @@ import { isOpen } from "../ledger.ts";
 import type { RequestFilter } from "../types.ts";
 import type { Database, Statement } from "./database.ts";
 
-const OLDEST_FIRST = "ORDER BY requested_at_ms, request_id";
+const SELECT = "SELECT row, requested_at_ms, request_id FROM pending_requests INDEXED BY";
+const BY_SESSION = `${SELECT} pending_requests_by_session WHERE session_id = ?`;
+const OLDEST_FIRST = "ORDER BY requested_at_ms, request_id LIMIT ?";
 
 export class Requests {
   readonly #db: Database;
@@ -35,14 +37,12 @@ export class Requests {
     return found === undefined ? undefined : toRow(found);
   }
 
-  find({ session_id, open }: RequestFilter): RequestRow[] {
-    const conditions = [
-      ...(session_id === undefined ? [] : ["session_id = ?"]),
-      ...(open === true ? ["is_open = 1"] : []),
-    ];
-    const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-    const query = this.#db.prepare(`SELECT row FROM pending_requests ${where} ${OLDEST_FIRST}`);
-    return query.all(...(session_id === undefined ? [] : [session_id])).map(toRow);
+  find(filter: RequestFilter): RequestRow[] {
+    const { sql, values } = toQuery(filter);
+    return this.#db
+      .prepare(sql)
+      .all(...values)
+      .map(toRow);
   }
 
   /** Settled rows that are older. */
@@ -53,6 +53,29 @@ export class Requests {
   delete(session_id: string): void {
     this.#delete.run(session_id);
   }
+}
+
+/** Each way walks an index from where the page begins, and no further than it ends. */
+export function toQuery({ session_id, open, after, limit = -1 }: RequestFilter): {
+  sql: string;
+  values: (string | number)[];
+} {
+  const place = after === undefined ? [] : [after.requested_at_ms, after.request_id];
+  const behind = after === undefined ? "" : "AND (requested_at_ms, request_id) > (?, ?)";
+  if (open === true) {
+    // Not by session: a session may have thousands that are settled, while few of all are open.
+    const [own, scope] = session_id === undefined ? ["", []] : ["AND session_id = ?", [session_id]];
+    return { sql: `${byAge(1)} ${behind} ${own} ${OLDEST_FIRST}`, values: [...place, ...scope, limit] };
+  }
+  if (session_id !== undefined) {
+    return { sql: `${BY_SESSION} ${behind} ${OLDEST_FIRST}`, values: [session_id, ...place, limit] };
+  }
+  const both = `${byAge(0)} ${behind} UNION ALL ${byAge(1)} ${behind} ${OLDEST_FIRST}`;
+  return { sql: both, values: [...place, ...place, limit] };
+}
+
+function byAge(is_open: 0 | 1): string {
+  return `${SELECT} pending_requests_by_age WHERE is_open = ${is_open}`;
 }
 
 /** Walks the table, so that a broken one is found; the rows themselves would take too long. */

@@ -33,7 +33,15 @@ test(
   "after any crash every synced frame is there, what is read is a gapless prefix, seq goes on, and the ledger is that of the frames",
   LONG,
   () => {
-    const seen = { refused: 0, recovered: 0, unsyncedLost: 0, pruned: 0, requestsLost: 0, requestsBack: 0 };
+    const seen = {
+      refused: 0,
+      recovered: 0,
+      unsyncedLost: 0,
+      pruned: 0,
+      requestsLost: 0,
+      requestsBack: 0,
+      requestsMoved: 0,
+    };
     forEachSeed(seedCount(1_500), (random) => {
       const world: World = {
         disk: new FakeDisk(),
@@ -58,6 +66,7 @@ test(
         world.disk.fault = () => pickFault(random);
         for (let step = random(12); step > 0; step -= 1) seen.refused += appendSome(world, driver);
         if (random(4) === 0) seen.pruned += pruneSome(world, driver);
+        seen.requestsMoved += Number(world.disk.paths().some((path) => path.endsWith(".settled.ndjson")));
         crash(world);
       }
     });

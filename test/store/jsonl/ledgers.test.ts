@@ -1,5 +1,6 @@
-// `<id>.requests.json`: its name, a damaged one, and a process or disk that dies between it and the log.
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+// `<id>.requests.json`: its name, and a process or disk that dies between it and the log. Damaged ones are in
+// ledger-damage.test.ts.
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
@@ -11,6 +12,8 @@ import {
   logOwner,
   logPath,
   ownFiles,
+  settledOwner,
+  settledPath,
   sidecarOwner,
   sidecarPath,
 } from "../../../src/store/jsonl/paths.ts";
@@ -60,25 +63,29 @@ test("no file of one session is ever taken for a file of another, whatever their
     ".requests.json",
     ".tmp",
     ".usage.json",
+    ".settled",
+    ".settled.ndjson",
+    ".ndjson",
   );
   const id = fc
     .tuple(fc.constantFrom("a", "b.c"), fc.array(end, { maxLength: 3 }))
     .map(([s, e]) => s + e.join(""));
   const aside = fc.constantFrom("", ".tmp", ".torn-20260101T000000000Z", ".torn-20260101T000000000Z-1");
-  const names = (one: string) => [logPath("", one), sidecarPath("", one), ledgerPath("", one)];
+  const names = (one: string) => [
+    logPath("", one),
+    sidecarPath("", one),
+    ledgerPath("", one),
+    settledPath("", one),
+  ];
+  const ownersOf = (name: string) =>
+    [logOwner, sidecarOwner, ledgerOwner, settledOwner].map((of) => of(name));
   fc.assert(
     fc.property(id, id, aside, (one, other, rest) => {
       for (const name of names(one)) {
         expect(ownFiles(one)(name + rest)).toBe(true);
         expect(ownFiles(other)(name + rest)).toBe(one === other);
-        const owners = [logOwner(name), sidecarOwner(name), ledgerOwner(name)];
-        expect(owners.filter((owner) => owner !== undefined)).toEqual([one]);
-        if (rest !== "")
-          expect([logOwner, sidecarOwner, ledgerOwner].map((of) => of(name + rest))).toEqual([
-            undefined,
-            undefined,
-            undefined,
-          ]);
+        expect(ownersOf(name).filter((owner) => owner !== undefined)).toEqual([one]);
+        if (rest !== "") expect(ownersOf(name + rest)).toEqual([undefined, undefined, undefined, undefined]);
       }
     }),
     { numRuns: 2_000 },
@@ -87,7 +94,7 @@ test("no file of one session is ever taken for a file of another, whatever their
 
 test("sessions named a, a.requests and a.usage keep their rows and requests apart", async () => {
   const store = await openStore(tempDir());
-  const all = ["a", "a.requests", "a.usage", "a.requests.json", "a.jsonl"];
+  const all = ["a", "a.requests", "a.usage", "a.requests.json", "a.jsonl", "a.settled", "a.settled.ndjson"];
   for (const id of all) {
     const requests = [request(id, `of-${id}`)];
     await store.append({ batches: [batch(id, 1, 2)], rows: [row(id)], requests, sync: true });
@@ -101,27 +108,6 @@ test("sessions named a, a.requests and a.usage keep their rows and requests apar
     expect(await readAll(store, id)).toBe(frames(id, 2, 2));
   }
   expect((await store.rows()).map((found) => found.session_id).sort()).toEqual(rest.toSorted());
-});
-
-test.each([
-  ["half a file", '{"rows":[{"request_id":"r1","sess'],
-  ["a list", "[]"],
-  ["a row without its id", '{"rows":[{"session_id":"s","status":"pending","requested_at_ms":1}]}'],
-  ["rows that wait for no seq", '{"rows":[],"next":{"rows":[]}}'],
-])("a ledger that is %s is put aside and reported, and a new one is begun", async (_name, content) => {
-  const dir = tempDir();
-  writeFileSync(join(dir, "s.requests.json"), content);
-  const found: Recovery[] = [];
-  const store = await openStore(dir, found);
-  expect(await store.requests({})).toEqual([]);
-  const cut_bytes = content.length;
-  const aside = expect.stringContaining("s.requests.json.torn-");
-  expect(found).toEqual([{ session_id: "s", kept_seq: 0, cut_bytes, aside }]);
-  expect(readFileSync(found[0]?.aside ?? "", "utf8")).toBe(content);
-  await store.append(order(1, "r2"));
-  expect(await store.requests({})).toEqual([request("s", "r2")]);
-  await store.delete("s");
-  expect(readdirSync(dir)).toEqual([]);
 });
 
 test("a process that dies between the ledger and the log has stored neither, also behind new frames", () => {
@@ -188,16 +174,6 @@ test("a session's ledger goes when retention took its last row", async () => {
   await store.prune({ ...NO_LIMITS, maxAgeMs: 1_000 });
   expect(readdirSync(dir)).toEqual(["s.jsonl"]);
   await append(store, batch("s", 2));
-});
-
-test("requests that a file system without case gave to two sessions are refused, not cut", async () => {
-  const dir = tempDir();
-  const content = `${JSON.stringify({ rows: [request("S", "r1")] })}\n`;
-  writeFileSync(join(dir, "s.requests.json"), content);
-  const store = await openStore(dir);
-  const outcome = await store.append({ ...order(1, "r2"), batches: [] });
-  expect(outcome).toEqual([expect.stringMatching(/are those of S; use ids that differ/)]);
-  expect(readFileSync(join(dir, "s.requests.json"), "utf8")).toBe(content);
 });
 
 test("an id that would leave the directory is refused for requests too", async () => {

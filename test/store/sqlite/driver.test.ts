@@ -2,10 +2,17 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openInProcessStore, type Recovery, type Store } from "../../../src/store/index.ts";
+import type { RequestRow } from "../../../src/protocol/requests.ts";
+import {
+  openInProcessStore,
+  type Recovery,
+  type RequestFilter,
+  type Store,
+} from "../../../src/store/index.ts";
 import { type Database, openDatabase } from "../../../src/store/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
+import { toQuery } from "../../../src/store/sqlite/requests.ts";
 import { append, batch, frames, readAll, request, row, tempDir, text } from "../material.ts";
 
 async function openStore(path: string, found: Recovery[] = []): Promise<Store> {
@@ -246,4 +253,40 @@ test("the view of Codex' requests has the fields a session manager expects, and 
     },
     expect.objectContaining({ request_id: "r2", resolved_at: null, resolved_payload_json: null }),
   ]);
+});
+
+test.each<RequestFilter>([{}, { open: true }, { session_id: "s" }, { session_id: "s", open: true }])(
+  "a page of %j is walked to in an index: nothing is sorted, and no table read through",
+  async (filter) => {
+    const { db } = await openDriver();
+    const { sql, values } = toQuery({
+      ...filter,
+      after: { requested_at_ms: 1, request_id: "r" },
+      limit: 9,
+    });
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
+    const steps = plan.map(({ detail }) => detail).filter((detail) => !/^(MERGE|LEFT|RIGHT)/.test(detail));
+    expect(steps).not.toEqual([]);
+    for (const step of steps)
+      expect(step).toMatch(/^SEARCH .* USING INDEX .*\(requested_at_ms,request_id\)>/);
+  },
+);
+
+test.each([
+  ["", false],
+  [", also after retention ran", true],
+])("a secret that a row no longer has is not left in the file%s", async (_name, isPruned) => {
+  const path = join(tempDir(), "log.db");
+  const store = await openStore(path);
+  const answered = request("s", "r", {
+    status: "resolved",
+    answer: { answers: { q: "hunter2 ".repeat(2_000) } },
+  });
+  const save = (row: RequestRow) => store.append({ batches: [], rows: [], requests: [row], sync: true });
+  expect(await save(answered)).toEqual([undefined]);
+  if (isPruned) await store.prune({ maxAgeMs: 0, maxRowsPerSession: 5, maxBytesPerSession: 0 });
+  await save({ ...answered, answer: { answers: { q: "[secret]" } }, dispatched_at_ms: 1 });
+  await store.close();
+  expect(readFileSync(path, "latin1")).toContain("[secret]");
+  expect(readFileSync(path, "latin1")).not.toContain("hunter2");
 });
