@@ -1,4 +1,5 @@
-// npm run check: everything a change must pass. Format and lint, types, generated files in step, tests.
+// npm run check: everything a change must pass. Format and lint, types, generated files in step, tests; these not with
+// --no-tests, for who has just run them (CI does `npm test` first).
 import { prepare, run } from "./prepare.mjs";
 
 prepare();
@@ -10,7 +11,7 @@ const steps = [
   ],
   ["types", process.execPath, ["node_modules/typescript/bin/tsc", "-p", "."]],
   ["generated files", process.execPath, ["scripts/docs.mjs", "--check"]],
-  ["tests", process.execPath, ["scripts/test.mjs"]],
+  ...(process.argv.includes("--no-tests") ? [] : [["tests", process.execPath, ["scripts/test.mjs"]]]),
 ];
 for (const [name, command, args] of steps) {
   console.error(`· ${name} …`);
