@@ -125,7 +125,7 @@ describe("commands", () => {
       type: "subAgentActivity",
       kind: "started",
       agentThreadId: "sub",
-      agentPath: "/root/w",
+      agentPath: "/agents/w",
     };
     open(state, item);
     expect(ask(COMMAND, { ...params, threadId: "sub" }, state)).toMatchObject({

@@ -446,7 +446,7 @@ describe("sub-agents", () => {
       type: "subAgentActivity",
       kind: "started",
       agentThreadId: "sub",
-      agentPath: "/root/w",
+      agentPath: "/agents/w",
     };
     const state = fresh();
     expect(names(play([item("started", activity), item("completed", activity)], state))).toEqual([
