@@ -219,7 +219,8 @@ function onceClosed(stream: NodeJS.ReadableStream): Promise<void> {
   });
 }
 
-async function checkCwd(cwd: string): Promise<void> {
+/** Throws `spawn_failed` unless a process can work there. */
+export async function checkCwd(cwd: string): Promise<void> {
   const info = await stat(cwd).catch(() => undefined);
   if (info?.isDirectory()) return;
   const fault = info === undefined ? "does not exist" : "is not a directory";

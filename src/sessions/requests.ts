@@ -94,8 +94,9 @@ export class Ledger {
       this.#log.warn("request.asked_twice", { session_id: asker.stream.session_id });
       return;
     }
-    const chars = mine.reduce((sum, open) => sum + open.chars, JSON.stringify(ask.payload).length);
-    if (mine.length >= MAX_OPEN_PER_RUN || chars > MAX_OPEN_CHARS) {
+    const chars = JSON.stringify(ask.payload).length;
+    const allChars = mine.reduce((sum, open) => sum + open.chars, chars);
+    if (mine.length >= MAX_OPEN_PER_RUN || allChars > MAX_OPEN_CHARS) {
       this.#refuse(asker, ask, `${mine.length} requests are open; no more, or no larger ones, are taken`);
       return;
     }
@@ -111,7 +112,7 @@ export class Ledger {
       }),
       asker,
       native_id: ask.native_id,
-      chars: JSON.stringify(ask.payload).length,
+      chars,
       steps: new Serial(),
       isShown: false,
     };

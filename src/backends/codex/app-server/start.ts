@@ -1,7 +1,6 @@
 // From a start order to a thread in an app-server: which process, fresh or resumed, and what to say when Codex refuses.
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { RUN_MARKER } from "../../../base/child.ts";
+import { checkCwd, RUN_MARKER } from "../../../base/child.ts";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import { RpcError } from "../../../base/jsonrpc.ts";
@@ -39,6 +38,7 @@ export async function startAppServerRun(
 ): Promise<Run> {
   const options = order.options as CodexOptions;
   refuseOnFailure(options);
+  // Codex opens a thread anywhere and fails at its first command.
   if (options.cwd !== undefined) await checkCwd(options.cwd);
   const own = host.perSession || options.own_process === true;
   const marker = `${host.hostId}:${order.session_id}`;
@@ -157,14 +157,4 @@ function inUse(threadId: string, cause: Error): CodedError {
 function failed(cause: unknown): CodedError {
   if (cause instanceof CodedError) return cause;
   return new CodedError("spawn_failed", `codex: ${messageOf(cause)}`, { cause });
-}
-
-async function checkCwd(cwd: string): Promise<void> {
-  // Codex opens a thread anywhere and fails at its first command.
-  const info = await stat(cwd).catch(() => undefined);
-  if (info?.isDirectory()) return;
-  const fault = info === undefined ? "does not exist" : "is not a directory";
-  throw new CodedError("spawn_failed", `cwd ${cwd} ${fault}; give the path of an existing directory`, {
-    data: { reason: "bad_cwd" },
-  });
 }
