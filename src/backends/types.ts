@@ -9,6 +9,8 @@ import type { SessionSummary } from "../protocol/session.ts";
 export interface Backend {
   /** The name on the wire. */
   readonly name: string;
+  /** What session managers call it, where that differs. */
+  readonly provider?: string;
   /** `options.<name>.*`, strict. Used for checking and for the documentation. */
   readonly options: z.ZodType;
   /**
@@ -16,6 +18,8 @@ export interface Backend {
    * Throws `invalid_message` or `unsafe_flag` with the path of the bad field.
    */
   checkOptions(block: Record<string, unknown>): Record<string, unknown>;
+  /** The options that mean what every agent understands; what it does not know of is left out. */
+  spawnOptions(wish: SpawnWish): Record<string, unknown>;
   /** The version of the agent, or undefined when it is not there. Never throws; bounded in time. */
   detect(): Promise<string | undefined>;
   /** Starts the agent; throws `spawn_failed`. The sink may be called before this resolves. */
@@ -28,6 +32,13 @@ export interface Backend {
   deleteTranscript?(session_id: string, cwd: string | undefined): Promise<void>;
   /** The daemon ends: every process that no session holds any more is ended too. Safe to call twice. */
   close?(): Promise<void>;
+}
+
+export interface SpawnWish {
+  cwd?: string;
+  model?: string;
+  /** True: ask before acting, as far as the agent's own settings do not say otherwise. False: never ask. */
+  approvals: boolean;
 }
 
 export interface StartOrder {

@@ -1,11 +1,43 @@
 // What the daemon keeps about a session: the row in the store (and the JSONL driver's `<id>.usage.json`).
 import * as z from "zod";
+import { InputRecord, QueuedMessage } from "./queue.ts";
 import { Usage } from "./usage.ts";
 
 /** No id ever becomes a path or an argument unchecked (DESIGN R10). */
 export const SessionId = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/, {
   message: "expected 1-128 characters of [A-Za-z0-9._-], not starting with '.' or '-'",
 });
+
+/** What a session may spend. Stored and shown; the agents themselves keep to what they know of it. */
+export const Budget = z.strictObject({
+  max_cost_usd: z.number().min(0).optional(),
+  max_turns: z.int().min(1).optional(),
+  max_tokens: z.int().min(1).optional(),
+});
+export type Budget = z.infer<typeof Budget>;
+
+/** How the last turn ended. */
+export const LastResult = z.strictObject({
+  turn_id: z.string(),
+  subtype: z.string(),
+  ended_at_ms: z.int(),
+  /** The end of what the agent said, bounded. */
+  text: z.string().optional(),
+  error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+});
+export type LastResult = z.infer<typeof LastResult>;
+
+export const WAKE_KINDS = ["finished", "failed", "interrupted", "blocked", "stalled"] as const;
+export type WakeKind = (typeof WAKE_KINDS)[number];
+
+/** Something that the parent must be told and was not yet. Its id is the id of the message that tells it. */
+export const Wake = z.strictObject({
+  wake_id: z.string(),
+  kind: z.enum(WAKE_KINDS),
+  at_ms: z.int(),
+  text: z.string(),
+});
+export type Wake = z.infer<typeof Wake>;
 
 export const SessionRow = z.object({
   session_id: SessionId,
@@ -29,6 +61,26 @@ export const SessionRow = z.object({
   began_here: z.boolean(),
   /** Clients other than the owner may answer requests. */
   answers: z.enum(["owner", "any"]).optional(),
+  /** What people call it. */
+  name: z.string().optional(),
+  /** The session whose agent spawned it. */
+  parent: SessionId.optional(),
+  /** Spawned for everybody: it lives without an owner, and its agent stays between turns. */
+  managed: z.boolean().optional(),
+  budget: Budget.optional(),
+  /** Its parent is woken by what happens to it; absent means yes. */
+  wakes_parent: z.boolean().optional(),
+  /** Wakes on their way to the parent. */
+  wakes: z.array(Wake).optional(),
+  /** Called for this session, beside what the configuration says. */
+  notify_url: z.string().optional(),
+  /** The idempotency key of the spawn, and a hash of what was asked with it. */
+  spawn: z.strictObject({ key: z.string(), hash: z.string() }).optional(),
+  /** Ended by a person or a parent: only a client's message starts it again, a wake does not. */
+  stopped_at_ms: z.int().optional(),
+  queue: z.array(QueuedMessage).optional(),
+  inputs: z.array(InputRecord).optional(),
+  last_result: LastResult.optional(),
   /** The turn that runs; present after a crash means it never got its result. */
   turn: z.object({ turn_id: z.string(), started_at_ms: z.int() }).optional(),
 });

@@ -9,17 +9,18 @@ import type { AgentEvent, ResultEvent, SystemInitEvent } from "../protocol/event
 import { REQUEST_TYPES, type RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../protocol/session.ts";
 import { type ActivityInput, nextActivity } from "./activity.ts";
-import type { Publisher } from "./publish.ts";
+import type { ConversationContext, Handover } from "./conversation-context.ts";
+import { Interrupts } from "./interrupts.ts";
 import { busy, waitsFor } from "./refusals.ts";
-import type { Asker, Ledger } from "./requests.ts";
+import type { Asker } from "./requests.ts";
 import { untilEnded } from "./run-sink.ts";
 import { noteInit, startOrder } from "./start-order.ts";
 import { StderrRate } from "./stderr-rate.ts";
-import type { Stream } from "./stream.ts";
 import { titleOf } from "./title.ts";
 import {
   closingResults,
   createTurn,
+  lastResultOf,
   noteEvent,
   stampResult,
   startedNotice,
@@ -28,20 +29,8 @@ import {
 } from "./turn.ts";
 import { addUsage } from "./usage.ts";
 
-export interface ConversationContext {
-  backend: Backend;
-  stream: Stream;
-  publisher: Publisher;
-  ledger: Ledger;
-  log: Log;
-  stderrRate: { lines: number; windowMs: number };
-  /** Environment for the agent's process: who it is and how it reaches us. */
-  env: Record<string, string>;
-  /** A turn has ended, or the agent does not wait for an answer any more. */
-  turnEnded(): void;
-  /** Somebody is there who will go on talking, so a killed agent is started again at once. */
-  keepWarm(): boolean;
-}
+/** The message did not reach the agent, so its turn never was. */
+const REFUSALS: ReadonlySet<string> = new Set(["invalid_message", "store_failed"]);
 
 export class Conversation {
   readonly #context: ConversationContext;
@@ -52,18 +41,34 @@ export class Conversation {
   /** This life of the agent in the ledger. */
   #asker: Asker | undefined;
   #turn: Turn | undefined;
-  #interrupt: Promise<void> | undefined;
+  readonly #interrupts: Interrupts;
   #hasInit = false;
   #isPaused = false;
   /** The agent is being ended and its turn has its result: what it still says comes too late. */
   #isMuted = false;
   #activity: ActivityState = "stopped";
+  /** When the agent last said anything. */
+  last_event_at_ms: number | undefined;
 
   constructor(context: ConversationContext) {
     this.#context = context;
     this.#row = context.stream.row;
     this.#log = context.log;
     this.#stderr = new StderrRate(context.stderrRate);
+    const conversation = this;
+    this.#interrupts = new Interrupts({
+      get run() {
+        return conversation.#run;
+      },
+      get turn() {
+        return conversation.#turn;
+      },
+      release: () => this.hold(false),
+      cut: () => this.#cutTurn("interrupted"),
+      keepWarm: () => context.keepWarm(),
+      restart: () => this.start(true),
+      log: context.log,
+    });
   }
 
   get backend(): Backend {
@@ -80,8 +85,7 @@ export class Conversation {
 
   /** Something is going on that must not be cut off: a turn, or a question that waits for a person. */
   get isEngaged(): boolean {
-    const isAsking = this.#context.ledger.isEngaged(this.#row.session_id);
-    return this.isTurnActive || isAsking || this.#run?.isBusy === true;
+    return this.isTurnActive || this.isAsking || this.isBusy;
   }
 
   /** What the agent waits for, oldest first. */
@@ -97,9 +101,19 @@ export class Conversation {
     return this.#activity;
   }
 
+  /** A question waits for a person, or an answer is on its way. */
+  get isAsking(): boolean {
+    return this.#context.ledger.isEngaged(this.#row.session_id);
+  }
+
+  /** It works on behind the turn. */
+  get isBusy(): boolean {
+    return this.#run?.isBusy === true;
+  }
+
   /** Resolves when no interrupt is under way. Whoever starts or ends the agent waits for this first. */
-  async calm(): Promise<void> {
-    await this.#interrupt;
+  calm(): Promise<void> {
+    return this.#interrupts.calm();
   }
 
   /** Starts the agent unless it runs. Callers take turns (session.ts), so it never starts twice. */
@@ -139,25 +153,28 @@ export class Conversation {
   }
 
   /** Begins a turn. `taken` settles when the agent has read the message, which a stuck one never does. */
-  async send(message: UserMessage): Promise<{ taken: Promise<void> }> {
+  async send(message: UserMessage, handover?: Handover): Promise<{ taken: Promise<void> }> {
     if (this.#turn !== undefined) throw busy();
     const [waiting] = this.pending;
     if (waiting !== undefined) throw waitsFor(waiting);
-    if (this.#context.ledger.isEngaged(this.#row.session_id)) throw busy();
+    if (this.isAsking) throw busy();
     const run = await this.start(true);
     // An agent can begin a turn by itself while it starts.
     if (this.#turn !== undefined) throw busy();
-    return { taken: this.#hand(run, this.#beginTurn("user"), message) };
+    const turn = this.#beginTurn("user", handover?.begun);
+    return { taken: this.#hand(run, turn, message, handover) };
   }
 
-  async #hand(run: Run, turn: Turn, message: UserMessage): Promise<void> {
+  async #hand(run: Run, turn: Turn, message: UserMessage, handover?: Handover): Promise<void> {
     try {
+      await handover?.stored();
+      if (this.#turn !== turn) return; // interrupted before the agent had it
       await run.send(message);
     } catch (error) {
       // It has just begun a turn of its own: that one goes on, and the client is told to wait for it.
       if (error instanceof CodedError && error.code === "session_busy") throw error;
       // A dead agent reports itself through `ended`, which closes the turn; only a refused message ends here.
-      if (error instanceof CodedError && error.code === "invalid_message") {
+      if (error instanceof CodedError && REFUSALS.has(error.code)) {
         if (this.#turn === turn) this.#forgetTurn();
         throw error;
       }
@@ -176,12 +193,8 @@ export class Conversation {
     return true;
   }
 
-  /** Stops the turn and, if that cost the agent its life, starts it again, so that the next turn is warm. */
   stopTurn(): Promise<void> {
-    this.#interrupt ??= this.#interruptRun().finally(() => {
-      this.#interrupt = undefined;
-    });
-    return this.#interrupt;
+    return this.#interrupts.stopTurn();
   }
 
   /** Ends the agent; a turn that still runs gets its result. */
@@ -229,6 +242,7 @@ export class Conversation {
 
   #onEvent(event: AgentEvent): void {
     if (this.#isMuted) return;
+    this.last_event_at_ms = Date.now();
     if (event.type === "agent.result") {
       if (this.#turn === undefined) this.#log.warn("session.extra_result", { subtype: event.subtype });
       else this.#finishTurn(event);
@@ -294,11 +308,13 @@ export class Conversation {
     this.#move({ kind: "run_ended" });
   }
 
-  #beginTurn(origin: Turn["origin"]): Turn {
+  #beginTurn(origin: Turn["origin"], begun?: Handover["begun"]): Turn {
     const turn = createTurn(randomUUID().replaceAll("-", ""), Date.now(), origin);
     this.#turn = turn;
     this.#row.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
     this.#row.last_active_at_ms = turn.started_at_ms;
+    this.last_event_at_ms = turn.started_at_ms;
+    begun?.(turn.turn_id);
     this.#saveRow();
     this.#move({ kind: "turn_started" });
     this.#onRequests(); // one may wait from before
@@ -313,7 +329,7 @@ export class Conversation {
   #forgetTurn(): void {
     this.#turn = undefined;
     delete this.#row.turn;
-    this.#activity = "idle";
+    this.#setActivity("idle");
     this.#saveRow();
   }
 
@@ -336,41 +352,15 @@ export class Conversation {
     }
     this.#turn = undefined;
     delete this.#row.turn;
-    Object.assign(this.#row, addUsage(this.#row, stamped, nowMs), { last_active_at_ms: nowMs });
+    Object.assign(this.#row, addUsage(this.#row, stamped, nowMs), {
+      last_active_at_ms: nowMs,
+      last_result: lastResultOf(stamped, nowMs, turn.lastText),
+    });
+    this.#context.turnEnding(stamped);
     this.#context.publisher.publish(this.#context.stream, stamped, true);
     this.#saveRow();
     this.#move({ kind: "event", event: stamped });
     this.#onRequests();
-  }
-
-  async #interruptRun(): Promise<void> {
-    let turn: Turn | undefined;
-    do {
-      turn = this.#turn;
-      await this.#interruptTurn(turn);
-      // The agent may have begun another one meanwhile, and somebody may have asked to stop that too.
-    } while (this.#turn?.interrupting === true && this.#turn !== turn);
-    if (this.#run !== undefined || !this.#context.keepWarm()) return;
-    await this.start(true).catch((error: unknown) =>
-      // Not its message: that can hold the agent's own words (spec §10).
-      this.#log.warn("session.respawn_failed", {
-        code: error instanceof CodedError ? error.code : "internal",
-      }),
-    );
-  }
-
-  async #interruptTurn(turn: Turn | undefined): Promise<void> {
-    const run = this.#run;
-    if (run !== undefined) {
-      this.hold(false); // a paused agent could not answer
-      await run
-        .interrupt()
-        .catch((error: unknown) =>
-          this.#log.error("session.interrupt_failed", { message: messageOf(error) }),
-        );
-    }
-    // Not a turn that the agent has begun since.
-    if (turn !== undefined && this.#turn === turn) this.#cutTurn("interrupted");
   }
 
   #publish(event: AgentEvent): void {
@@ -392,6 +382,12 @@ export class Conversation {
   }
 
   #move(input: ActivityInput): void {
-    this.#activity = nextActivity(this.#activity, input);
+    this.#setActivity(nextActivity(this.#activity, input));
+  }
+
+  #setActivity(next: ActivityState): void {
+    if (next === this.#activity) return;
+    this.#activity = next;
+    this.#context.hooks.changed(this.#row.session_id);
   }
 }

@@ -1,19 +1,16 @@
-// The table of live sessions and everything a server may ask of it. Checks first, then commits: a refused
+// What the socket asks of the sessions: a client owns a session, others watch it. Checks first, then commits: a refused
 // request leaves nothing behind.
 import type { Backend } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
-import { KeyedLock } from "../base/keyed-lock.ts";
 import type { Log } from "../base/log.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
-import type { SessionRow, SessionSummary } from "../protocol/session.ts";
-import type { Store } from "../store/types.ts";
+import type { SessionSummary } from "../protocol/session.ts";
 import { coldInfo, type ListFilter, listSessions, liveInfo } from "./listing.ts";
-import type { Publisher } from "./publish.ts";
-import { recoverOne } from "./recover.ts";
 import { unknownSession } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
-import { Session } from "./session.ts";
+import type { Session } from "./session.ts";
+import { exists, SessionTable, type TableOptions } from "./table.ts";
 import type {
   Attachment,
   Client,
@@ -27,39 +24,18 @@ import type {
   SessionInfo,
   Subscriber,
 } from "./types.ts";
-import { noUsage } from "./usage.ts";
 
-export interface HubOptions {
-  backends: readonly Backend[];
-  store: Store;
-  publisher: Publisher;
-  ledger: Ledger;
-  log: Log;
-  /** The history is mended; no session is made before. */
-  ready: Promise<void>;
-  limits: { maxSessions: number; maxSessionsPerClient: number };
-  ringSize: number;
-  stderrRate: { lines: number; windowMs: number };
-  env: Record<string, string>;
-}
-
-interface RemoveOrder {
-  /** Asked when the session gets to it: it may have changed hands. */
-  mayClose?: (owner: Client | undefined) => boolean;
-  /** Once it is closed, before the id is free again. */
-  afterwards?: () => Promise<void>;
-}
+export type HubOptions = TableOptions;
 
 export class SessionHub implements Hub {
+  readonly table: SessionTable;
   readonly #options: HubOptions;
   readonly #log: Log;
-  readonly #sessions = new Map<string, Session>();
-  /** Held while a session is made, handed over or unmade; what comes later for that id waits. */
-  readonly #changing = new KeyedLock();
   /** Opens under way, counted for the limits. */
   readonly #opening = new Map<Client, number>();
 
   constructor(options: HubOptions) {
+    this.table = new SessionTable(options);
     this.#options = options;
     this.#log = options.log;
   }
@@ -69,22 +45,22 @@ export class SessionHub implements Hub {
   }
 
   get sessions(): readonly Session[] {
-    return [...this.#sessions.values()];
+    return [...this.table.live.values()];
   }
 
   async open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Opened> {
-    const backend = this.#backend(order.backend);
+    const backend = this.table.backend(order.backend);
     this.#checkBlocks(backend, order);
     const checked = { ...order, options: backend.checkOptions(order.options ?? {}) };
     this.#checkClientLimit(client, order.session_id);
     this.#count(client, 1);
     try {
-      const release = await this.#changing.lock(order.session_id);
+      const release = await this.table.changing.lock(order.session_id);
       let isNew = false;
       let opening: Promise<Attachment>;
       let session: Session;
       try {
-        ({ session, isNew } = await this.#obtain(backend, checked));
+        ({ session, isNew } = await this.table.obtain(backend, checked));
         // Queued in the session before the lock is given back: a message sent right behind comes after it.
         opening = session.open(client, subscriber, checked);
       } finally {
@@ -101,7 +77,8 @@ export class SessionHub implements Hub {
         });
         return opened(session, attachment);
       } catch (error) {
-        if (isNew) await this.#remove(session, "open_failed", { mayClose: (owner) => owner === undefined });
+        if (isNew)
+          await this.table.remove(session, "open_failed", { mayClose: (owner) => owner === undefined });
         throw error;
       }
     } finally {
@@ -110,8 +87,8 @@ export class SessionHub implements Hub {
   }
 
   async send(client: Client, session_id: string, message: UserMessage): Promise<void> {
-    await this.#changing.free(session_id);
-    await this.#session(session_id).send(client, message);
+    await this.table.changing.free(session_id);
+    await this.table.session(session_id).send(client, message);
   }
 
   async interrupt(
@@ -119,8 +96,8 @@ export class SessionHub implements Hub {
     session_id: string,
     acknowledged: (was_idle: boolean) => void,
   ): Promise<void> {
-    await this.#changing.free(session_id);
-    const session = this.#sessions.get(session_id);
+    await this.table.changing.free(session_id);
+    const session = this.table.live.get(session_id);
     if (session === undefined) acknowledged(true);
     else await session.interrupt(client, acknowledged);
   }
@@ -128,8 +105,8 @@ export class SessionHub implements Hub {
   /** A session that is not in memory waits for nothing; the ledger still knows how its requests ended. */
   async respond(client: Client, order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }> {
     await this.#options.ready;
-    await this.#changing.free(order.session_id);
-    const session = this.#sessions.get(order.session_id);
+    await this.table.changing.free(order.session_id);
+    const session = this.table.live.get(order.session_id);
     return session === undefined ? this.#options.ledger.respond(order) : session.respond(client, order);
   }
 
@@ -146,14 +123,15 @@ export class SessionHub implements Hub {
   /** Closing what is unknown or somebody else's does nothing (wire facts §1). */
   async close(client: Client, session_id: string, how: CloseOrder): Promise<void> {
     // Asked for at once: an open that the client sends right behind must come after it.
-    const release = await this.#changing.lock(session_id);
+    const release = await this.table.changing.lock(session_id);
     try {
-      const session = this.#sessions.get(session_id);
+      const session = this.table.live.get(session_id);
       // An open of the same client that is still under way goes first.
       if (this.#opening.has(client)) await session?.idle();
       if (session === undefined || session.owner !== client) return;
-      await this.#unmake(session, "owner_closed", {
+      await this.table.unmake(session, "owner_closed", {
         mayClose: (owner) => owner === client,
+        isForgotten: how.delete,
         afterwards: async () => {
           if (how.delete) await this.#options.store.delete(session_id);
           if (how.deleteTranscript) {
@@ -172,21 +150,21 @@ export class SessionHub implements Hub {
     session_id: string,
     last_seen_seq: number | undefined,
   ): Promise<{ last_seq: number; attachment: Attachment }> {
-    await this.#changing.free(session_id);
-    const session = this.#session(session_id);
+    await this.table.changing.free(session_id);
+    const session = this.table.session(session_id);
     const attachment = session.watch(client, subscriber, last_seen_seq);
     this.#log.info("session.watched", { session_id, connection_id: client.id });
     return { last_seq: session.stream.last_seq, attachment };
   }
 
   async unwatch(client: Client, session_id: string): Promise<boolean> {
-    await this.#changing.free(session_id);
-    return this.#sessions.get(session_id)?.unwatch(client) ?? false;
+    await this.table.changing.free(session_id);
+    return this.table.live.get(session_id)?.unwatch(client) ?? false;
   }
 
   detach(client: Client): void {
     const nowMs = Date.now();
-    for (const session of this.#sessions.values()) {
+    for (const session of this.table.live.values()) {
       session.unwatch(client);
       if (session.owner === client) session.detach(nowMs);
     }
@@ -197,8 +175,8 @@ export class SessionHub implements Hub {
   }
 
   async info(session_id: string): Promise<SessionInfo> {
-    await this.#changing.free(session_id);
-    const session = this.#sessions.get(session_id);
+    await this.table.changing.free(session_id);
+    const session = this.table.live.get(session_id);
     if (session !== undefined) return liveInfo(session);
     const info = await coldInfo(this.#options, session_id);
     if (info === undefined) throw unknownSession(session_id);
@@ -209,12 +187,12 @@ export class SessionHub implements Hub {
     const by_backend: Record<string, number> = {};
     let attached = 0;
     let active_turns = 0;
-    for (const session of this.#sessions.values()) {
+    for (const session of this.table.live.values()) {
       by_backend[session.row.backend] = (by_backend[session.row.backend] ?? 0) + 1;
       if (session.owner !== undefined) attached += 1;
       if (session.conversation.isTurnActive) active_turns += 1;
     }
-    const total = this.#sessions.size;
+    const total = this.table.live.size;
     return { total, attached, detached: total - attached, active_turns, by_backend };
   }
 
@@ -224,27 +202,17 @@ export class SessionHub implements Hub {
    */
   async reap(idleMs: number, nowMs: number): Promise<number> {
     const due = this.sessions.filter(
-      ({ detached_at_ms, row }) =>
-        detached_at_ms !== undefined &&
-        nowMs - detached_at_ms >= idleMs &&
-        !this.ledger.isEngaged(row.session_id),
+      ({ idleSinceMs }) => idleSinceMs !== undefined && nowMs - idleSinceMs >= idleMs,
     );
     const reaped = await Promise.all(
       due.map(async (session) => {
-        if (!(await this.#remove(session, "idle_timeout", { mayClose: (owner) => owner === undefined })))
+        if (!(await this.table.remove(session, "idle_timeout", { mayClose: (owner) => owner === undefined })))
           return 0;
         this.#log.info("session.reaped", { session_id: session.row.session_id });
         return 1;
       }),
     );
     return reaped.reduce<number>((sum, count) => sum + count, 0);
-  }
-
-  #backend(name: string): Backend {
-    const backend = this.#options.backends.find((candidate) => candidate.name === name);
-    if (backend !== undefined) return backend;
-    const known = this.#options.backends.map((candidate) => candidate.name).join(", ");
-    throw new CodedError("unknown_backend", `no backend "${name}"; known are: ${known}`);
   }
 
   /** Blocks for other backends are ignored (spec §5.4); without an own one, an unknown name is a typing error. */
@@ -257,78 +225,6 @@ export class SessionHub implements Hub {
       "invalid_message",
       `/options/${stray}: no such backend; /options/${backend.name} is read`,
     );
-  }
-
-  #session(session_id: string): Session {
-    const session = this.#sessions.get(session_id);
-    if (session === undefined) throw unknownSession(session_id);
-    return session;
-  }
-
-  /** The live session of that id, or a new one made from what the store knows of it. */
-  async #obtain(backend: Backend, order: OpenOrder): Promise<{ session: Session; isNew: boolean }> {
-    const { session_id } = order;
-    const live = this.#sessions.get(session_id);
-    if (live !== undefined) {
-      if (!order.resume) throw exists(`session ${session_id} is open; pass resume: true to take it over`);
-      if (live.row.backend !== backend.name) {
-        throw exists(`session ${session_id} runs on backend "${live.row.backend}"`);
-      }
-      return { session: live, isNew: false };
-    }
-    this.#checkLimit();
-    const session = await this.#make(backend, order);
-    this.#checkLimit(); // others may have been made meanwhile
-    this.#sessions.set(session_id, session);
-    return { session, isNew: true };
-  }
-
-  #checkLimit(): void {
-    if (this.#sessions.size < this.#options.limits.maxSessions) return;
-    throw exists(
-      `${this.#sessions.size} sessions are open, the limit (max_concurrent_sessions); close one first`,
-    );
-  }
-
-  async #make(backend: Backend, order: OpenOrder): Promise<Session> {
-    await this.#options.ready;
-    const { store } = this.#options;
-    const { session_id } = order;
-    const [found, lost] = await Promise.all([
-      store.loadRow(session_id),
-      store.requests({ session_id, open: true }),
-    ]);
-    // Left by a daemon, or a session, that ended while the disk took nothing.
-    const isCut = found !== undefined && (found.turn !== undefined || lost.length > 0);
-    const stored = isCut ? await recoverOne(found, lost, this.#options) : found;
-    const row = stored?.backend === backend.name ? stored : freshRow(order, Date.now());
-    if (stored !== undefined) row.last_seq = stored.last_seq;
-    // A conversation that begins anew has nothing to do with where an earlier one went on.
-    if (!order.resume) delete row.native_session_id;
-    return new Session(row, { ...this.#options, backend });
-  }
-
-  async #remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
-    const release = await this.#changing.lock(session.row.session_id);
-    try {
-      return await this.#unmake(session, reason, how);
-    } finally {
-      release();
-    }
-  }
-
-  /** Needs the lock of the session's id. */
-  async #unmake(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
-    const { session_id } = session.row;
-    let isClosed = true;
-    try {
-      isClosed = await session.close(reason, how.mayClose);
-      if (isClosed) await how.afterwards?.();
-    } finally {
-      if (isClosed && this.#sessions.get(session_id) === session) this.#sessions.delete(session_id);
-    }
-    if (isClosed) this.#log.info("session.close", { session_id, reason });
-    return isClosed;
   }
 
   #checkClientLimit(client: Client, session_id: string): void {
@@ -357,24 +253,4 @@ function opened(session: Session, attachment: Attachment): Opened {
     ...(row.native_session_id === undefined ? {} : { native_session_id: row.native_session_id }),
     attachment,
   };
-}
-
-function freshRow(order: OpenOrder, nowMs: number): SessionRow {
-  const cwd = order.options?.["cwd"];
-  return {
-    session_id: order.session_id,
-    backend: order.backend,
-    options: order.options ?? {},
-    ...(typeof cwd === "string" ? { cwd } : {}),
-    started_at_ms: nowMs,
-    last_active_at_ms: nowMs,
-    last_seq: 0,
-    ...noUsage(),
-    began_here: !order.resume,
-    ...(order.answers === undefined ? {} : { answers: order.answers }),
-  };
-}
-
-function exists(message: string): CodedError {
-  return new CodedError("session_exists", message);
 }

@@ -1,13 +1,16 @@
 // After a crash of the daemon: turns that never got their result get it now, and requests that nobody can answer any
 // more are told, so that whoever reads the history sees each of them end (DESIGN invariants 4 and 6).
 import type { Log } from "../base/log.ts";
+import type { ResultEvent } from "../protocol/events.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
+import type { SessionHooks } from "./hooks.ts";
 import type { Publisher } from "./publish.ts";
+import { markDone } from "./queue.ts";
 import { lost, noticeOf } from "./request-words.ts";
 import { Stream } from "./stream.ts";
-import { syntheticResult } from "./turn.ts";
+import { lastResultOf, syntheticResult } from "./turn.ts";
 
 const TURN_CUT = "the daemon stopped during this turn; send again to continue";
 
@@ -15,7 +18,20 @@ const TURN_CUT = "the daemon stopped during this turn; send again to continue";
 const TAIL_FRAMES = 256;
 const TAIL_BYTES = 1024 * 1024;
 
-export async function recoverSessions(store: Store, publisher: Publisher, log: Log): Promise<void> {
+export interface RecoverParts {
+  store: Store;
+  publisher: Publisher;
+  /** A turn was cut: what else belongs into the row is put there before it is stored. */
+  turnEnded?: SessionHooks["turnEnded"];
+}
+
+export async function recoverSessions(
+  store: Store,
+  publisher: Publisher,
+  log: Log,
+  turnEnded?: SessionHooks["turnEnded"],
+): Promise<void> {
+  const parts = { store, publisher, ...(turnEnded === undefined ? {} : { turnEnded }) };
   const [rows, open] = await Promise.all([store.rows(), store.requests({ open: true })]);
   const requests = new Map<string, RequestRow[]>();
   for (const request of open) {
@@ -26,9 +42,7 @@ export async function recoverSessions(store: Store, publisher: Publisher, log: L
   const found = await Promise.all(rowless.map((session_id) => store.loadRow(session_id)));
   const all = [...rows, ...found.filter((row) => row !== undefined)];
   const cut = all.filter((row) => row.turn !== undefined || requests.has(row.session_id));
-  await Promise.all(
-    cut.map((row) => recoverOne(row, requests.get(row.session_id) ?? [], { store, publisher })),
-  );
+  await Promise.all(cut.map((row) => recoverOne(row, requests.get(row.session_id) ?? [], parts)));
   const turns = cut.filter((row) => row.turn !== undefined).length;
   if (turns > 0) log.warn("session.turns_recovered", { count: turns });
   if (open.length > 0) log.warn("request.recovered", { count: open.length });
@@ -38,8 +52,9 @@ export async function recoverSessions(store: Store, publisher: Publisher, log: L
 export async function recoverOne(
   row: SessionRow,
   requests: readonly RequestRow[],
-  { store, publisher }: { store: Store; publisher: Publisher },
+  parts: RecoverParts,
 ): Promise<SessionRow> {
+  const { store, publisher } = parts;
   const { turn, ...rest } = row;
   const stream = new Stream({ row: rest, ringSize: 1, store, pressure: () => undefined });
   // What the disk does not take now is told when the session is next opened.
@@ -49,32 +64,46 @@ export async function recoverOne(
   }
   if (turn !== undefined) {
     // A driver without transactions may have lost the row's last change but not the result itself.
-    if (await hasResult(stream, turn.turn_id)) publisher.saveRow(stream);
-    else publishCrash(stream, turn.turn_id, publisher);
+    const result = await findResult(stream, turn.turn_id);
+    if (result === undefined) publishCrash(stream, turn.turn_id, parts);
+    else closeTurn(stream.row, result, parts);
+    publisher.saveRow(stream);
   }
   await stream.settled();
   return rest;
 }
 
-function publishCrash(stream: Stream, turn_id: string, publisher: Publisher): void {
-  const { backend } = stream.row;
+function publishCrash(stream: Stream, turn_id: string, parts: RecoverParts): void {
+  const { row } = stream;
+  const { backend } = row;
   const error = { code: "backend_crashed", message: TURN_CUT };
-  publisher.publish(stream, { type: "blemeesd.error", backend, ...error });
-  publisher.publish(stream, { ...syntheticResult(backend, "error", error), turn_id }, true);
-  publisher.saveRow(stream);
+  const result = { ...syntheticResult(backend, "error", error), turn_id };
+  closeTurn(row, result, parts);
+  parts.publisher.publish(stream, { type: "blemeesd.error", backend, ...error });
+  parts.publisher.publish(stream, result, true);
 }
 
-async function hasResult(stream: Stream, turn_id: string): Promise<boolean> {
+function closeTurn(row: SessionRow, result: ResultEvent & { turn_id: string }, parts: RecoverParts): void {
+  row.last_result = lastResultOf(result, Date.now());
+  markDone(row, result);
+  parts.turnEnded?.(row, result, (row.queue ?? []).length > 0);
+}
+
+async function findResult(
+  stream: Stream,
+  turn_id: string,
+): Promise<(ResultEvent & { turn_id: string }) | undefined> {
   const { last_seq } = stream;
   let after_seq = Math.max(0, last_seq - TAIL_FRAMES);
   while (after_seq < last_seq) {
     const chunk = await stream.after(after_seq, TAIL_BYTES);
-    if (chunk === undefined) return false;
+    if (chunk === undefined) return undefined;
     for (const line of Buffer.from(chunk.bytes).toString("utf8").split("\n")) {
       if (!line.includes(turn_id) || !line.includes('"type":"agent.result"')) continue;
-      if (JSON.parse(line).turn_id === turn_id) return true;
+      const frame = JSON.parse(line);
+      if (frame.turn_id === turn_id) return frame;
     }
     after_seq = chunk.last_seq;
   }
-  return false;
+  return undefined;
 }

@@ -4,9 +4,12 @@ import { CodedError } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { Serial } from "../base/serial.ts";
 import type { UserMessage } from "../protocol/content.ts";
+import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
-import { Conversation, type ConversationContext } from "./conversation.ts";
+import { Conversation } from "./conversation.ts";
+import type { ConversationContext } from "./conversation-context.ts";
+import { Delivery } from "./delivery.ts";
 import { Feed } from "./feed.ts";
 import { notAllowed, unknownSession } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
@@ -14,15 +17,23 @@ import { Stream } from "./stream.ts";
 import type { Client, OpenOrder, Subscriber } from "./types.ts";
 
 export interface SessionContext
-  extends Pick<ConversationContext, "backend" | "publisher" | "ledger" | "log" | "stderrRate" | "env"> {
+  extends Pick<
+    ConversationContext,
+    "backend" | "publisher" | "ledger" | "log" | "stderrRate" | "env" | "hooks"
+  > {
   store: Store;
   ringSize: number;
+  /** Throws when no agent may be started now. */
+  checkStart(): void;
+  /** What became of a message of the queue. */
+  inputChanged(session_id: string, input: InputRecord): void;
 }
 
 export class Session {
   readonly row: SessionRow;
   readonly stream: Stream;
   readonly conversation: Conversation;
+  readonly delivery: Delivery;
   readonly #context: SessionContext;
   readonly #ops = new Serial();
   readonly #log: Log;
@@ -48,11 +59,42 @@ export class Session {
       ...context,
       log: this.#log,
       stream: this.stream,
-      turnEnded: () => {
-        if (this.#owner === undefined && !this.#isClosed) this.#endUnowned("finish");
+      turnEnding: (result) => {
+        this.delivery.turnEnding(result);
+        const goesOn = this.delivery.queued.length > 0 || this.conversation.isBusy;
+        context.hooks.turnEnded(row, result, goesOn);
       },
-      keepWarm: () => this.#owner !== undefined && !this.#isClosed,
+      turnEnded: () => {
+        this.delivery.pump();
+        if (this.#isForsaken && this.delivery.queued.length === 0) this.#endUnowned("finish");
+      },
+      keepWarm: () => !this.#isForsaken && !this.#isClosed,
     });
+    this.delivery = new Delivery({
+      row,
+      stream: this.stream,
+      conversation: this.conversation,
+      publisher: context.publisher,
+      log: this.#log,
+      ops: this.#ops,
+      isClosed: () => this.#isClosed,
+      checkStart: () => context.checkStart(),
+      changed: (input) => context.inputChanged(row.session_id, input),
+    });
+  }
+
+  /** Nobody will go on talking: no client owns it, and it was not spawned to live by itself. */
+  get #isForsaken(): boolean {
+    return this.#owner === undefined && this.row.managed !== true && !this.#isClosed;
+  }
+
+  /** Since when nothing has been done with it; undefined while something goes on. */
+  get idleSinceMs(): number | undefined {
+    if (this.#owner !== undefined || this.delivery.isEngaged || this.conversation.isAsking) return undefined;
+    if (this.row.managed !== true) return this.detached_at_ms;
+    if (this.conversation.isEngaged) return undefined;
+    const { last_event_at_ms = 0 } = this.conversation;
+    return Math.max(this.detached_at_ms ?? 0, this.row.last_active_at_ms, last_event_at_ms);
   }
 
   get owner(): Client | undefined {
@@ -71,6 +113,7 @@ export class Session {
       const fresh_seq = this.stream.last_seq;
       await this.#startWith(order);
       if (order.answers !== undefined) this.row.answers = order.answers;
+      delete this.row.stopped_at_ms;
       // Whoever is told of a session can resume it, even if we die right behind the reply (DESIGN R3).
       this.#context.publisher.saveRow(this.stream);
       if (!order.resume) await this.stream.settled();
@@ -118,6 +161,28 @@ export class Session {
     await taken;
   }
 
+  /** Starts the agent of a session that nobody owns, and stores what it is. If that fails, it never was. */
+  begin(): Promise<void> {
+    return this.#ops.run(async () => {
+      this.#checkOpen();
+      await this.conversation.start(false);
+      await this.delivery.store();
+    });
+  }
+
+  /** Ends the agent until somebody sends a message or opens the session again. */
+  halt(): Promise<void> {
+    return this.#ops.run(async () => {
+      if (this.#isClosed) return;
+      await this.conversation.calm();
+      await this.conversation.stop("now");
+      this.row.stopped_at_ms = Date.now();
+      this.#context.publisher.saveRow(this.stream);
+      await this.stream.settled();
+      this.#context.hooks.changed(this.row.session_id);
+    });
+  }
+
   /** Not queued: an agent that waits for this answer may be what holds up the queue. */
   respond(client: Client, order: RespondOrder): ReturnType<Ledger["respond"]> {
     if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id);
@@ -127,7 +192,11 @@ export class Session {
   /** Not queued, except behind a message whose turn has not begun: that is the turn which is meant. */
   async interrupt(client: Client, acknowledged: (was_idle: boolean) => void): Promise<void> {
     if (this.#sending > 0 && !this.conversation.isTurnActive) await this.#ops.idle();
-    const isRunning = !this.#isClosed && this.owner === client && this.conversation.markInterrupted();
+    await this.interruptTurn(() => this.owner === client, acknowledged);
+  }
+
+  async interruptTurn(mayStop: () => boolean, acknowledged: (was_idle: boolean) => void): Promise<void> {
+    const isRunning = !this.#isClosed && mayStop() && this.conversation.markInterrupted();
     this.#log.info("session.interrupt", { was_idle: !isRunning });
     acknowledged(!isRunning);
     if (isRunning) await this.conversation.stopTurn();
@@ -142,9 +211,15 @@ export class Session {
       if (this.#isClosed) return true;
       if (!mayClose(this.owner)) return false;
       this.#isClosed = true;
+      this.delivery.close();
       await this.conversation.calm();
       await this.conversation.stop("now");
       await this.#context.ledger.idle(this.row.session_id);
+      // What its children do must not start it again.
+      if (reason === "owner_closed") {
+        this.row.stopped_at_ms = Date.now();
+        this.#context.publisher.saveRow(this.stream);
+      }
       await this.stream.settled();
       this.#context.ledger.release(this.row.session_id);
       for (const feed of [...this.stream.feeds]) {
@@ -162,7 +237,7 @@ export class Session {
     this.#owner = undefined;
     this.detached_at_ms = nowMs;
     this.balance();
-    if (!this.conversation.isEngaged) this.#endUnowned("now");
+    if (this.#isForsaken && !this.conversation.isEngaged) this.#endUnowned("now");
   }
 
   /** Backpressure (DESIGN R11): the owner's full outbox or a slow log pauses the agent; a watcher never does. */
@@ -204,7 +279,7 @@ export class Session {
   #endUnowned(how: "finish" | "now"): void {
     void this.#ops.run(async () => {
       await this.conversation.calm();
-      if (this.#owner !== undefined || this.conversation.isEngaged) return;
+      if (!this.#isForsaken || this.conversation.isEngaged) return;
       this.#isEnding = true;
       await this.conversation.stop(how).finally(() => {
         this.#isEnding = false;

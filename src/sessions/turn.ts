@@ -1,5 +1,7 @@
 // The turn that runs in a session: pure data and the stamps that its frames carry.
+import { textOf } from "../protocol/content.ts";
 import type { AgentEvent, NoticeEvent, ResultEvent } from "../protocol/events.ts";
+import type { LastResult } from "../protocol/session.ts";
 
 export interface Turn {
   readonly turn_id: string;
@@ -13,6 +15,8 @@ export interface Turn {
   interrupting: boolean;
   /** Tool calls that were shown and have no result yet: the id, and the call of the sub-agent that made it. */
   readonly openTools: Map<string, string | undefined>;
+  /** The end of what the agent said last. */
+  lastText?: string;
   /** How it ends whatever the agent says: set when we end it because of an error. */
   verdict?: { code: string; message: string };
 }
@@ -35,11 +39,18 @@ export function startedNotice(turn: Turn, backend: string): NoticeEvent {
   };
 }
 
+/** Of an answer, what a list or a parent is shown. */
+const MAX_LAST_TEXT = 2_000;
+
 const CONTENT = new Set<AgentEvent["type"]>(["agent.delta", "agent.message", "agent.tool_use"]);
 
 export function noteEvent(turn: Turn, event: AgentEvent, nowMs: number): void {
   if (turn.firstTokenMs === undefined && CONTENT.has(event.type)) {
     turn.firstTokenMs = nowMs - turn.started_at_ms;
+  }
+  if (event.type === "agent.message" && event.parent_tool_use_id === undefined) {
+    const text = textOf({ role: "user", content: event.content }, "\n").trim();
+    if (text !== "") turn.lastText = text.slice(-MAX_LAST_TEXT);
   }
   if (event.type === "agent.tool_use") turn.openTools.set(event.tool_use_id, event.parent_tool_use_id);
   else if (event.type === "agent.tool_result") turn.openTools.delete(event.tool_use_id);
@@ -58,8 +69,8 @@ export function closingResults({ openTools }: Turn, backend: string): AgentEvent
 }
 
 /** The agent's result with our stamps; an interrupted or failed turn ends as such whatever the agent calls it. */
-export function stampResult(turn: Turn, result: ResultEvent): ResultEvent {
-  const stamped: ResultEvent = { ...result, turn_id: turn.turn_id };
+export function stampResult(turn: Turn, result: ResultEvent): ResultEvent & { turn_id: string } {
+  const stamped: ResultEvent & { turn_id: string } = { ...result, turn_id: turn.turn_id };
   if (stamped.time_to_first_token_ms === undefined && turn.firstTokenMs !== undefined) {
     stamped.time_to_first_token_ms = Math.max(0, Math.round(turn.firstTokenMs));
   }
@@ -80,4 +91,22 @@ export function syntheticResult(
   error?: { code: string; message: string },
 ): ResultEvent {
   return { type: "agent.result", backend, subtype, num_turns: 1, ...(error === undefined ? {} : { error }) };
+}
+
+/** What is remembered of a turn in the session's row. */
+export function lastResultOf(
+  result: ResultEvent & { turn_id: string },
+  nowMs: number,
+  text?: string,
+): LastResult {
+  const { turn_id, subtype, error } = result;
+  return {
+    turn_id,
+    subtype,
+    ended_at_ms: nowMs,
+    ...(text === undefined ? {} : { text }),
+    ...(error === undefined
+      ? {}
+      : { error: { code: String(error.code ?? "error"), message: error.message } }),
+  };
 }

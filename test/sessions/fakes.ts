@@ -77,6 +77,11 @@ export class FakeStore implements Store {
     return undefined;
   }
 
+  async earliest(session_id: string): Promise<number | undefined> {
+    if (this.unreadable) throw new Error("I/O error");
+    return this.log.find((batch) => batch.session_id === session_id)?.first_seq;
+  }
+
   /** With the seq that the log ends with, as every driver does. */
   async loadRow(session_id: string): Promise<SessionRow | undefined> {
     const row = structuredClone(this.saved.get(session_id));
@@ -280,6 +285,10 @@ export class FakeBackend implements Backend {
 
   checkOptions(block: Record<string, unknown>): Record<string, unknown> {
     return block;
+  }
+
+  spawnOptions(wish: object): Record<string, unknown> {
+    return { ...wish };
   }
 
   async detect(): Promise<string> {

@@ -22,6 +22,12 @@ export function createClaudeBackend(setup: ClaudeBackendOptions): Backend {
     name: "claude",
     options: ClaudeOptions,
     checkOptions: (block) => checkClaudeOptions(block),
+    // With partial messages, what it says and the tools it calls are seen while it happens.
+    spawnOptions: ({ approvals, ...wish }) => ({
+      ...wish,
+      include_partial_messages: true,
+      ...(approvals ? { approvals } : {}),
+    }),
     detect: async () => (await detector.detect())?.version,
     start: async (order, sink) =>
       startClaude({ bin, env, maxLineBytes, detected: await detector.detect() }, order, sink),

@@ -45,7 +45,15 @@ export function createCodexBackend(setup: CodexBackendOptions): Backend {
   const home = codexHome(env);
   return {
     name: "codex",
+    get provider() {
+      return detector.transport === "mcp-server" ? "codex" : "codex-app";
+    },
     options: CodexOptions,
+    // When it asks is for its own configuration to say; it does by default.
+    spawnOptions: ({ approvals, ...wish }) => ({
+      ...wish,
+      ...(approvals ? {} : { "approval-policy": "never" }),
+    }),
     checkOptions: (block) =>
       checkCodexOptions(block, {
         allowConfig: setup.allowConfig ?? [],

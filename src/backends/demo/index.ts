@@ -30,6 +30,10 @@ export function createDemoBackend(): Backend {
       if (checked.success) return checked.data;
       throw new CodedError("invalid_message", explainIssues(checked.error.issues, `/options/${NAME}`));
     },
+    spawnOptions: ({ cwd, model }) => ({
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(model === undefined ? {} : { model }),
+    }),
     detect: () => Promise.resolve(DEMO_VERSION),
     start: (order, sink) => Promise.resolve(new DemoRun(order.options as Options, sink)),
   };

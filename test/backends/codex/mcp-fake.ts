@@ -61,6 +61,7 @@ function backendOf(program: CodexProgram): Backend {
     name: "codex",
     options: CodexOptions,
     checkOptions: (block) => checkCodexOptions(block, { allowConfig: [], transport: "mcp-server" }),
+    spawnOptions: () => ({}),
     detect: () => detectMcp(program),
     start: (order, sink) => startMcpRun(program, order, sink),
   };

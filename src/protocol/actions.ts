@@ -1,0 +1,34 @@
+// What an agent did, in the same few words for every backend: the projection behind `sm children`, `sm tail` and the
+// messages that wake a parent (sm#288 "compatibility projection").
+import * as z from "zod";
+
+export const ACTION_KINDS = ["command", "file_change", "tool", "message", "request", "turn"] as const;
+export type ActionKind = (typeof ACTION_KINDS)[number];
+
+/** `success`: it ran and said so. The others are the outcomes that sm#288 tells apart. */
+export const ACTION_STATUSES = [
+  "running",
+  "waiting",
+  "success",
+  "failed",
+  "interrupted",
+  "cancelled",
+  "timeout",
+] as const;
+export type ActionStatus = (typeof ACTION_STATUSES)[number];
+
+export const Action = z.strictObject({
+  session_id: z.string(),
+  /** The backend; the Codex app-server is `codex-app`. */
+  source_provider: z.string(),
+  action_kind: z.enum(ACTION_KINDS),
+  /** One line: "ran npm test", "edited src/a.ts (+3 -1)". */
+  summary_text: z.string(),
+  status: z.enum(ACTION_STATUSES),
+  started_at_ms: z.int(),
+  ended_at_ms: z.int().optional(),
+  turn_id: z.string().optional(),
+  item_id: z.string().optional(),
+  exit_code: z.int().optional(),
+});
+export type Action = z.infer<typeof Action>;

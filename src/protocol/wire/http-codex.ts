@@ -1,0 +1,65 @@
+// The bodies of the `codex-*` routes, in the words of sm#288: times as ISO 8601 beside ours, and no field left out.
+import * as z from "zod";
+import { RequestRow } from "../requests.ts";
+import { EventsPage, EventView } from "./http.ts";
+
+export const CodexRequest = z.strictObject({
+  ...RequestRow.shape,
+  thread_id: z.string().nullable(),
+  turn_id: z.string().nullable(),
+  item_id: z.string().nullable(),
+  requested_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().optional(),
+  resolved_at: z.iso.datetime().optional(),
+});
+export type CodexRequest = z.infer<typeof CodexRequest>;
+
+export const CodexRequestsReply = z.strictObject({
+  requests: z.array(CodexRequest),
+  next: z.string().optional(),
+});
+export const CodexRespondReply = z.strictObject({ request: CodexRequest, repeated: z.boolean() });
+
+export const CodexEvent = z.strictObject({
+  ...EventView.shape,
+  timestamp: z.iso.datetime().nullable(),
+  event_type: z.string(),
+  payload_preview: z.string(),
+});
+export const CodexEventsPage = z.strictObject({
+  ...EventsPage.shape,
+  events: z.array(CodexEvent),
+  unpersisted: z.array(CodexEvent).optional(),
+});
+export type CodexEventsPage = z.infer<typeof CodexEventsPage>;
+
+export function toCodexRequest(row: RequestRow): CodexRequest {
+  const { expires_at_ms, resolved_at_ms } = row;
+  return {
+    ...row,
+    thread_id: row.thread_id ?? null,
+    turn_id: row.turn_id ?? null,
+    item_id: row.item_id ?? null,
+    requested_at: isoTime(row.requested_at_ms),
+    ...(expires_at_ms === undefined ? {} : { expires_at: isoTime(expires_at_ms) }),
+    ...(resolved_at_ms === undefined ? {} : { resolved_at: isoTime(resolved_at_ms) }),
+  };
+}
+
+export function toCodexEvents({ events, unpersisted, ...page }: EventsPage): CodexEventsPage {
+  return {
+    ...page,
+    events: events.map(toCodexEvent),
+    ...(unpersisted === undefined ? {} : { unpersisted: unpersisted.map(toCodexEvent) }),
+  };
+}
+
+function toCodexEvent(event: EventView): z.infer<typeof CodexEvent> {
+  const { timestamp_ms, type, preview } = event;
+  const timestamp = timestamp_ms === null ? null : isoTime(timestamp_ms);
+  return { ...event, timestamp, event_type: type, payload_preview: preview };
+}
+
+export function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,165 @@
+// The queue of a session as data in its row: steps without I/O. Who stores and delivers is delivery.ts.
+import { createHash, randomUUID } from "node:crypto";
+import { CodedError } from "../base/coded-error.ts";
+import type { UserMessage } from "../protocol/content.ts";
+import type { ResultEvent } from "../protocol/events.ts";
+import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
+import type { SessionRow } from "../protocol/session.ts";
+
+/** What waits is part of the row, which is written with every turn. */
+const MAX_QUEUED = 100;
+const MAX_QUEUED_CHARS = 4 * 1024 * 1024;
+/** How many messages that are over are remembered; a key or a wake that comes again is recognised among these. */
+const MAX_RECORDS = 200;
+
+export interface NewInput {
+  message: UserMessage;
+  kind: QueuedMessage["kind"];
+  /** Before everything that waits. */
+  isFirst?: boolean;
+  key?: string;
+  from?: string;
+  /** Given when it is known before: a wake that is told again after a crash. */
+  message_id?: string;
+}
+
+/** The record of the same message, if it came before. Throws when the key was used for another one. */
+export function findRepeated(
+  row: SessionRow,
+  { key, message_id, message }: NewInput,
+): InputRecord | undefined {
+  const records = row.inputs ?? [];
+  if (message_id !== undefined) return records.find((record) => record.message_id === message_id);
+  if (key === undefined) return undefined;
+  const found = records.find((record) => record.key === key);
+  if (found !== undefined && found.hash !== hashOf(message)) throw keyReused(key);
+  return found;
+}
+
+export function keyReused(key: string): CodedError {
+  return new CodedError(
+    "idempotency_mismatch",
+    `the idempotency key ${JSON.stringify(key)} was used before with another body; use a new key`,
+  );
+}
+
+export function hashOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
+/** Puts it into the row. Throws `queue_full`. */
+export function enqueue(row: SessionRow, input: NewInput, nowMs: number): InputRecord {
+  const queue = row.queue ?? [];
+  checkRoom(row.session_id, queue, input.message);
+  const message_id = input.message_id ?? `msg_${randomUUID().replaceAll("-", "")}`;
+  const { kind, message, from, key } = input;
+  const entry: QueuedMessage = {
+    message_id,
+    kind,
+    message,
+    queued_at_ms: nowMs,
+    ...(from === undefined ? {} : { from }),
+  };
+  row.queue = input.isFirst === true ? [entry, ...queue] : [...queue, entry];
+  const record: InputRecord = {
+    message_id,
+    kind,
+    state: "queued",
+    queued_at_ms: nowMs,
+    ...(key === undefined ? {} : { key, hash: hashOf(message) }),
+  };
+  row.inputs = bounded([...(row.inputs ?? []), record]);
+  return record;
+}
+
+function checkRoom(session_id: string, queue: readonly QueuedMessage[], message: UserMessage): void {
+  const chars = queue.reduce((sum, entry) => sum + JSON.stringify(entry.message).length, 0);
+  const isFull = chars + JSON.stringify(message).length > MAX_QUEUED_CHARS;
+  if (queue.length < MAX_QUEUED && !isFull) return;
+  const what = isFull ? `${MAX_QUEUED_CHARS >> 20} MB` : `${MAX_QUEUED} messages`;
+  throw new CodedError(
+    "queue_full",
+    `the queue of session ${session_id} takes at most ${what}; ${queue.length} messages wait. Cancel some (\`sm queue\`), or wait`,
+  );
+}
+
+/** Its turn begins. */
+export function markDelivered(row: SessionRow, message_id: string, turn_id: string): InputRecord | undefined {
+  dropQueued(row, message_id);
+  return change(row, message_id, { state: "delivered", turn_id });
+}
+
+/** The agent did not take it after all: it is the next one again. */
+export function putBack(row: SessionRow, entry: QueuedMessage): InputRecord | undefined {
+  row.queue = [entry, ...(row.queue ?? [])];
+  return change(row, entry.message_id, { state: "queued", turn_id: undefined });
+}
+
+export function markFailed(row: SessionRow, message_id: string, error: CodedError): InputRecord | undefined {
+  dropQueued(row, message_id);
+  const { code, message } = error;
+  return change(row, message_id, { state: "failed", turn_id: undefined, error: { code, message } });
+}
+
+/** Undefined when it does not wait any more. */
+export function markCancelled(row: SessionRow, message_id: string): InputRecord | undefined {
+  if (row.queue?.some((entry) => entry.message_id === message_id) !== true) return undefined;
+  dropQueued(row, message_id);
+  return change(row, message_id, { state: "cancelled" });
+}
+
+/** The turn of a message has ended. */
+export function markDone(row: SessionRow, result: ResultEvent): InputRecord | undefined {
+  const record = row.inputs?.find(
+    ({ state, turn_id }) => state === "delivered" && turn_id === result.turn_id,
+  );
+  if (record === undefined) return undefined;
+  const { error } = result;
+  return change(row, record.message_id, {
+    state: "done",
+    outcome: result.subtype,
+    ...(error === undefined
+      ? {}
+      : { error: { code: String(error.code ?? "error"), message: error.message } }),
+  });
+}
+
+/** Never was: it could not be stored. */
+export function unqueue(row: SessionRow, message_id: string): void {
+  dropQueued(row, message_id);
+  const left = row.inputs?.filter((record) => record.message_id !== message_id) ?? [];
+  if (left.length > 0) row.inputs = left;
+  else delete row.inputs;
+}
+
+function dropQueued(row: SessionRow, message_id: string): void {
+  const left = row.queue?.filter((entry) => entry.message_id !== message_id) ?? [];
+  if (left.length > 0) row.queue = left;
+  else delete row.queue;
+}
+
+function change(
+  row: SessionRow,
+  message_id: string,
+  fields: { [K in keyof InputRecord]?: InputRecord[K] | undefined },
+): InputRecord | undefined {
+  let changed: InputRecord | undefined;
+  row.inputs = row.inputs?.map((record) => {
+    if (record.message_id !== message_id) return record;
+    const merged = Object.entries({ ...record, ...fields }).filter(([, value]) => value !== undefined);
+    changed = Object.fromEntries(merged) as InputRecord;
+    return changed;
+  });
+  return changed;
+}
+
+/** Without the oldest that are over. */
+function bounded(records: InputRecord[]): InputRecord[] {
+  let excess = records.length - MAX_RECORDS;
+  if (excess <= 0) return records;
+  return records.filter((record) => {
+    if (excess <= 0 || record.state === "queued" || record.state === "delivered") return true;
+    excess -= 1;
+    return false;
+  });
+}

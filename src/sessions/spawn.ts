@@ -1,0 +1,109 @@
+// Making a managed session: its row with the first message in the queue is stored at once, so that a spawn with the
+// same idempotency key finds it whatever happens in between.
+import { createHash, randomUUID } from "node:crypto";
+import type { Backend } from "../backends/types.ts";
+import type { InputRecord } from "../protocol/queue.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import type { SpawnOrder } from "./manager-types.ts";
+import { enqueue, hashOf, keyReused } from "./queue.ts";
+import type { Session } from "./session.ts";
+import { exists, freshRow, type SessionTable } from "./table.ts";
+
+export interface Spawned {
+  session_id: string;
+  message_id?: string;
+  repeated: boolean;
+}
+
+export interface SpawnParts {
+  table: SessionTable;
+  /** Throws when the parent may have no more children. */
+  checkParent(parent: string): void;
+}
+
+export async function spawnSession(order: SpawnOrder, { table, checkParent }: SpawnParts): Promise<Spawned> {
+  await table.ready;
+  const backend = table.backend(order.backend);
+  const session_id = order.session_id ?? idFor(order.key);
+  const release = await table.changing.lock(session_id);
+  let session: Session;
+  let first: InputRecord | undefined;
+  try {
+    const before = table.row(session_id);
+    if (before !== undefined) return sameAs(before, order);
+    if (order.parent !== undefined) checkParent(order.parent);
+    const row = spawnRow(backend, { ...order, session_id }, table);
+    if (order.message !== undefined) {
+      first = enqueue(row, { message: order.message, kind: "user" }, Date.now());
+    }
+    session = await table.create(backend, row);
+  } finally {
+    release();
+  }
+  session.delivery.pump();
+  return { session_id, repeated: false, ...(first === undefined ? {} : { message_id: first.message_id }) };
+}
+
+function spawnRow(
+  backend: Backend,
+  order: SpawnOrder & { session_id: string },
+  table: SessionTable,
+): SessionRow {
+  const { session_id, model, name, parent, budget, wakes_parent, notify_url, key } = order;
+  const cwd = order.cwd ?? (parent === undefined ? undefined : table.row(parent)?.cwd);
+  const options = backend.checkOptions({
+    ...backend.spawnOptions({
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(model === undefined ? {} : { model }),
+      approvals: order.approvals ?? true,
+    }),
+    ...order.options,
+  });
+  const row = freshRow(
+    { session_id, backend: backend.name, resume: false, options, answers: "any" },
+    Date.now(),
+  );
+  return {
+    ...row,
+    managed: true,
+    ...(name === undefined ? {} : { name }),
+    ...(model === undefined ? {} : { model }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(wakes_parent === undefined ? {} : { wakes_parent }),
+    ...(notify_url === undefined ? {} : { notify_url }),
+    ...(key === undefined ? {} : { spawn: { key, hash: bodyHash(order) } }),
+  };
+}
+
+function sameAs(row: SessionRow, order: SpawnOrder): Spawned {
+  if (order.key === undefined || row.spawn?.key !== order.key) {
+    throw exists(`session ${row.session_id} exists already; send to it, or spawn under another id`);
+  }
+  if (row.spawn.hash !== bodyHash(order)) throw keyReused(order.key);
+  const first = row.inputs?.find(({ kind, key }) => kind === "user" && key === undefined);
+  return {
+    session_id: row.session_id,
+    repeated: true,
+    ...(order.message === undefined || first === undefined ? {} : { message_id: first.message_id }),
+  };
+}
+
+/** What was asked for, whatever id it got. */
+function bodyHash({ session_id: _id, key: _key, ...body }: SpawnOrder): string {
+  const entries = Object.entries(body).filter(([, value]) => value !== undefined);
+  return hashOf(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A UUID, which Claude needs; the same one for the same key, so that the key needs no table of its own. */
+function idFor(key: string | undefined): string {
+  if (key === undefined) return randomUUID();
+  const hex = createHash("sha256").update(`spawn ${key}`).digest("hex");
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join("-");
+}

@@ -1,0 +1,255 @@
+// Which sessions there are: those in memory, and the rows of those that are only in the store. Makes and unmakes them,
+// one change of an id at a time, and keeps to the limits.
+import type { Backend } from "../backends/types.ts";
+import { CodedError } from "../base/coded-error.ts";
+import { KeyedLock } from "../base/keyed-lock.ts";
+import type { Log } from "../base/log.ts";
+import type { InputRecord } from "../protocol/queue.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import type { Store } from "../store/types.ts";
+import { noHooks, type SessionHooks } from "./hooks.ts";
+import type { Publisher } from "./publish.ts";
+import { type RecoverParts, recoverOne } from "./recover.ts";
+import { unknownSession } from "./refusals.ts";
+import type { Ledger } from "./requests.ts";
+import { Session } from "./session.ts";
+import type { Client, OpenOrder } from "./types.ts";
+import { noUsage } from "./usage.ts";
+
+export interface TableOptions {
+  backends: readonly Backend[];
+  store: Store;
+  publisher: Publisher;
+  ledger: Ledger;
+  log: Log;
+  /** The history is mended; no session is made before. */
+  ready: Promise<void>;
+  limits: { maxSessions: number; maxSessionsPerClient: number };
+  ringSize: number;
+  stderrRate: { lines: number; windowMs: number };
+  env: Record<string, string>;
+  hooks?: SessionHooks;
+  inputChanged?(session_id: string, input: InputRecord): void;
+}
+
+export interface RemoveOrder {
+  /** Asked when the session gets to it: it may have changed hands. */
+  mayClose?: (owner: Client | undefined) => boolean;
+  /** Once it is closed, before the id is free again. */
+  afterwards?: () => Promise<void>;
+  /** Nothing of it is left in the store. */
+  isForgotten?: boolean;
+}
+
+export class SessionTable {
+  /** Resolves when the rows of the store are known. */
+  readonly ready: Promise<void>;
+  /** Held while a session is made, handed over or unmade; what comes later for that id waits. */
+  readonly changing = new KeyedLock();
+  readonly #options: TableOptions;
+  readonly #log: Log;
+  readonly #live = new Map<string, Session>();
+  readonly #cold = new Map<string, SessionRow>();
+  /** Sessions being made, counted for the limit before their agent runs. */
+  #starting = 0;
+
+  constructor(options: TableOptions) {
+    this.#options = options;
+    this.#log = options.log;
+    this.ready = options.ready.then(() => this.#learn());
+    this.ready.catch(() => undefined); // whoever waits for it hears of it
+  }
+
+  get live(): ReadonlyMap<string, Session> {
+    return this.#live;
+  }
+
+  /** Rows of the sessions that are not in memory. */
+  get cold(): ReadonlyMap<string, SessionRow> {
+    return this.#cold;
+  }
+
+  row(session_id: string): SessionRow | undefined {
+    return this.#live.get(session_id)?.row ?? this.#cold.get(session_id);
+  }
+
+  *rows(): Iterable<SessionRow> {
+    for (const { row } of this.#live.values()) yield row;
+    for (const row of this.#cold.values()) if (!this.#live.has(row.session_id)) yield row;
+  }
+
+  backend(name: string): Backend {
+    const { backends } = this.#options;
+    const backend =
+      backends.find((one) => one.name === name) ?? backends.find((one) => one.provider === name);
+    if (backend !== undefined) return backend;
+    const known = backends.map((candidate) => candidate.name).join(", ");
+    throw new CodedError("unknown_backend", `no backend "${name}"; known are: ${known}`);
+  }
+
+  session(session_id: string): Session {
+    const session = this.#live.get(session_id);
+    if (session === undefined) throw unknownSession(session_id);
+    return session;
+  }
+
+  /** The live session of that id, or a new one made from what the store knows of it. Needs the lock of its id. */
+  async obtain(backend: Backend, order: OpenOrder): Promise<{ session: Session; isNew: boolean }> {
+    const { session_id } = order;
+    const live = this.#live.get(session_id);
+    if (live !== undefined) {
+      if (!order.resume) throw exists(`session ${session_id} is open; pass resume: true to take it over`);
+      if (live.row.backend !== backend.name) {
+        throw exists(`session ${session_id} runs on backend "${live.row.backend}"`);
+      }
+      return { session: live, isNew: false };
+    }
+    this.checkLimit();
+    this.#starting += 1;
+    try {
+      const session = await this.#make(backend, order);
+      this.#add(session);
+      return { session, isNew: true };
+    } finally {
+      this.#starting -= 1;
+    }
+  }
+
+  /** The session of that id without an agent and without an owner; throws when nobody knows it. */
+  async revive(session_id: string): Promise<Session> {
+    await this.changing.free(session_id);
+    const live = this.#live.get(session_id);
+    if (live !== undefined) return live;
+    await this.ready;
+    const release = await this.changing.lock(session_id);
+    try {
+      const since = this.#live.get(session_id);
+      if (since !== undefined) return since;
+      const row = this.#cold.get(session_id);
+      if (row === undefined) throw unknownSession(session_id);
+      const order = { session_id, backend: row.backend, resume: true, options: row.options };
+      const session = await this.#make(this.backend(row.backend), order);
+      session.detached_at_ms = Date.now();
+      this.#add(session);
+      return session;
+    } finally {
+      release();
+    }
+  }
+
+  /** A session that was never stored, with its agent running. If that fails, it never was. Needs the lock of its id. */
+  async create(backend: Backend, row: SessionRow): Promise<Session> {
+    this.checkLimit();
+    this.#starting += 1;
+    const session = new Session(row, { ...this.#context(), backend });
+    session.detached_at_ms = Date.now();
+    this.#add(session);
+    try {
+      await session.begin();
+      return session;
+    } catch (error) {
+      await this.unmake(session, "spawn_failed", { isForgotten: true });
+      throw error;
+    } finally {
+      this.#starting -= 1;
+    }
+  }
+
+  async remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
+    const release = await this.changing.lock(session.row.session_id);
+    try {
+      return await this.unmake(session, reason, how);
+    } finally {
+      release();
+    }
+  }
+
+  /** Needs the lock of the session's id. */
+  async unmake(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
+    const { session_id } = session.row;
+    let isClosed = true;
+    try {
+      isClosed = await session.close(reason, how.mayClose);
+      if (isClosed) await how.afterwards?.();
+    } finally {
+      if (isClosed && this.#live.get(session_id) === session) {
+        this.#live.delete(session_id);
+        if (how.isForgotten !== true && this.#options.store.durable) this.#cold.set(session_id, session.row);
+      }
+    }
+    if (isClosed) this.#log.info("session.close", { session_id, reason });
+    return isClosed;
+  }
+
+  /** Nothing is known of it any more. */
+  forget(session_id: string): void {
+    this.#cold.delete(session_id);
+  }
+
+  /** Counted are sessions that cost something: with an agent, or with a client that may talk to one at any time. */
+  checkLimit(): void {
+    const { maxSessions } = this.#options.limits;
+    let busy = this.#starting;
+    for (const { owner, conversation } of this.#live.values()) {
+      if (owner !== undefined || conversation.isRunning) busy += 1;
+    }
+    if (busy < maxSessions) return;
+    throw exists(`${busy} sessions are open, the limit (max_concurrent_sessions); close one first`);
+  }
+
+  async #learn(): Promise<void> {
+    for (const row of await this.#options.store.rows()) {
+      if (!this.#live.has(row.session_id)) this.#cold.set(row.session_id, row);
+    }
+  }
+
+  #add(session: Session): void {
+    this.#cold.delete(session.row.session_id);
+    this.#live.set(session.row.session_id, session);
+  }
+
+  #context() {
+    const { hooks = noHooks, inputChanged = () => undefined } = this.#options;
+    return { ...this.#options, hooks, inputChanged, checkStart: () => this.checkLimit() };
+  }
+
+  async #make(backend: Backend, order: OpenOrder): Promise<Session> {
+    await this.#options.ready;
+    const { store } = this.#options;
+    const { session_id } = order;
+    const [found, lost] = await Promise.all([
+      store.loadRow(session_id),
+      store.requests({ session_id, open: true }),
+    ]);
+    // Left by a daemon, or a session, that ended while the disk took nothing.
+    const isCut = found !== undefined && (found.turn !== undefined || lost.length > 0);
+    const { publisher, hooks = noHooks } = this.#options;
+    const parts: RecoverParts = { store, publisher, turnEnded: (...end) => hooks.turnEnded(...end) };
+    const stored = isCut ? await recoverOne(found, lost, parts) : found;
+    const row = stored?.backend === backend.name ? stored : freshRow(order, Date.now());
+    if (stored !== undefined) row.last_seq = stored.last_seq;
+    // A conversation that begins anew has nothing to do with where an earlier one went on.
+    if (!order.resume) delete row.native_session_id;
+    return new Session(row, { ...this.#context(), backend });
+  }
+}
+
+export function freshRow(order: Omit<OpenOrder, "last_seen_seq">, nowMs: number): SessionRow {
+  const cwd = order.options?.["cwd"];
+  return {
+    session_id: order.session_id,
+    backend: order.backend,
+    options: order.options ?? {},
+    ...(typeof cwd === "string" ? { cwd } : {}),
+    started_at_ms: nowMs,
+    last_active_at_ms: nowMs,
+    last_seq: 0,
+    ...noUsage(),
+    began_here: !order.resume,
+    ...(order.answers === undefined ? {} : { answers: order.answers }),
+  };
+}
+
+export function exists(message: string): CodedError {
+  return new CodedError("session_exists", message);
+}

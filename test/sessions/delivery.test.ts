@@ -1,0 +1,287 @@
+// The durable queue: in order, one at a time, at most once, whatever fails in between.
+import { expect, it } from "vitest";
+import { CodedError } from "../../src/base/coded-error.ts";
+import type { SessionRow } from "../../src/protocol/session.ts";
+import type { Session } from "../../src/sessions/session.ts";
+import { spawnSession } from "../../src/sessions/spawn.ts";
+import { askOf, type Stage, settle, stage, user } from "./fakes.ts";
+
+const any = { checkParent: () => undefined };
+
+async function spawned(on: Stage = stage(), first?: string): Promise<{ on: Stage; session: Session }> {
+  const message = first === undefined ? {} : { message: user(first) };
+  const { session_id } = await spawnSession(
+    { backend: "fake", session_id: "m", ...message },
+    { table: on.hub.table, ...any },
+  );
+  await settle();
+  return { on, session: on.hub.table.session(session_id) };
+}
+
+const send = (session: Session, text: string, key?: string) =>
+  session.delivery.add({ message: user(text), kind: "user", ...(key === undefined ? {} : { key }) });
+
+const stateOf = (row: SessionRow, message_id: string) =>
+  row.inputs?.find((record) => record.message_id === message_id)?.state;
+
+it("delivers what was queued one turn at a time, in order", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  const two = await send(session, "two");
+  await send(session, "three");
+  expect(two).toMatchObject({ position: 0, repeated: false, input: { state: "queued" } });
+  expect(on.backend.last.sent).toEqual([user("one")]);
+  on.backend.last.result();
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one"), user("two")]);
+  expect(stateOf(session.row, two.input.message_id)).toBe("delivered");
+  on.backend.last.result();
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one"), user("two"), user("three")]);
+  expect(session.row.inputs?.find((one) => one.message_id === two.input.message_id)).toMatchObject({
+    state: "done",
+    outcome: "success",
+  });
+  expect(on.backend.runs).toHaveLength(1);
+});
+
+it("puts a message that is wanted first before the others", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  await send(session, "two");
+  await session.delivery.add({ message: user("first"), kind: "user", isFirst: true });
+  on.backend.last.result();
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one"), user("first")]);
+});
+
+it("tells of a message only when it is stored, and refuses what the disk does not take", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  on.store.failing = true;
+  await expect(send(session, "two")).rejects.toMatchObject({ code: "store_failed" });
+  expect(session.delivery.queued).toEqual([]);
+  on.store.failing = false;
+  await send(session, "three");
+  on.backend.last.result();
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one"), user("three")]);
+});
+
+it("gives a message to the agent only when its leaving the queue is stored", async () => {
+  const { on, session } = await spawned();
+  const run = on.backend.last;
+  const stored: unknown[] = [];
+  run.send = async () => {
+    const row = on.store.saved.get("m");
+    stored.push({ queue: row?.queue, states: row?.inputs?.map(({ state }) => state), turn: row?.turn });
+  };
+  await send(session, "one");
+  await settle();
+  expect(stored).toEqual([{ queue: undefined, states: ["delivered"], turn: expect.anything() }]);
+});
+
+it("does not give the agent a message whose leaving the queue could not be stored", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  const { input } = await send(session, "two");
+  on.store.failing = true;
+  on.backend.last.result();
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one")]);
+  expect(stateOf(session.row, input.message_id)).toBe("queued");
+  expect(session.delivery.held).toMatch(/disk/);
+  expect(session.conversation.isTurnActive).toBe(false);
+  on.store.failing = false;
+  await send(session, "three");
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one"), user("two")]);
+});
+
+it("carries out the same key once, and refuses it for something else", async () => {
+  const { session } = await spawned(stage(), "one");
+  const first = await send(session, "two", "k");
+  const again = await send(session, "two", "k");
+  expect(again).toEqual({ input: first.input, position: 0, repeated: true });
+  await expect(send(session, "other", "k")).rejects.toMatchObject({ code: "idempotency_mismatch" });
+  expect(session.delivery.queued).toHaveLength(1);
+});
+
+it("cancels what waits, and says why it cannot cancel what does not", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  const two = await send(session, "two");
+  const cancelled = await session.delivery.cancel(two.input.message_id);
+  expect(cancelled.state).toBe("cancelled");
+  on.backend.last.result();
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one")]);
+  await expect(session.delivery.cancel(two.input.message_id)).rejects.toMatchObject({
+    code: "message_unknown",
+    message: expect.stringMatching(/is cancelled already/),
+  });
+  await expect(session.delivery.cancel("msg_x")).rejects.toThrow(/is not known/);
+});
+
+it("takes at most 100 messages and says what to do", async () => {
+  const { session } = await spawned(stage(), "one");
+  await Promise.all(Array.from({ length: 100 }, (_, n) => send(session, `n${n}`)));
+  await expect(send(session, "more")).rejects.toMatchObject({
+    code: "queue_full",
+    message: expect.stringMatching(/100 messages.*sm queue/),
+  });
+});
+
+it("waits while something is asked, and goes on when it is answered and the turn is over", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  on.backend.last.ask(askOf("a"));
+  await settle();
+  await send(session, "two");
+  const [request] = on.ledger.pendingOf("m");
+  await on.ledger.respond({
+    session_id: "m",
+    request_id: request?.request_id ?? "",
+    answer: { decision: "accept" },
+    source: "api",
+  });
+  expect(on.backend.last.sent).toEqual([user("one")]);
+  on.backend.last.result();
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one"), user("two")]);
+});
+
+it("keeps a message that met a turn of the agent's own, and delivers it behind that", async () => {
+  const { on, session } = await spawned();
+  const run = on.backend.last;
+  let refuse = true;
+  run.send = async (message) => {
+    if (refuse) throw new CodedError("session_busy", "it has just begun a turn");
+    run.sent.push(message);
+  };
+  const { input } = await send(session, "one");
+  await settle();
+  expect(stateOf(session.row, input.message_id)).toBe("queued");
+  refuse = false;
+  run.result();
+  await settle();
+  expect(run.sent).toEqual([user("one")]);
+});
+
+it("gives up a message that the agent cannot take, tells why, and goes on with the next", async () => {
+  const { on, session } = await spawned();
+  const run = on.backend.last;
+  run.send = async (message) => {
+    if (JSON.stringify(message).includes("bad")) throw new CodedError("invalid_message", "no images here");
+    run.sent.push(message);
+  };
+  const bad = await send(session, "bad");
+  await send(session, "good");
+  await settle();
+  expect(session.row.inputs?.find(({ message_id }) => message_id === bad.input.message_id)).toMatchObject({
+    state: "failed",
+    error: { code: "invalid_message", message: "no images here" },
+  });
+  expect(run.sent).toEqual([user("good")]);
+});
+
+it("holds the queue while the agent does not start, and tries again at the next message", async () => {
+  const { on, session } = await spawned();
+  on.backend.last.end(false, 1);
+  on.backend.failing = new CodedError("spawn_failed", "no such program");
+  const { input } = await send(session, "one");
+  await settle();
+  expect(session.delivery.held).toBe("no such program");
+  expect(stateOf(session.row, input.message_id)).toBe("queued");
+  on.backend.failing = undefined;
+  await send(session, "two");
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one")]);
+});
+
+it("brings the queue over a restart, and what was delivered before is not delivered again", async () => {
+  const before = stage();
+  const { session } = await spawned(before, "one");
+  await send(session, "two");
+  // Nothing is closed: the daemon was killed.
+  const after = stage({ store: before.store });
+  const revived = await after.hub.table.revive("m");
+  expect(revived.row.inputs?.[0]).toMatchObject({ state: "done", outcome: "error" });
+  expect(revived.row.last_result).toMatchObject({ subtype: "error", error: { code: "backend_crashed" } });
+  revived.delivery.pump();
+  await settle();
+  expect(after.backend.last.sent).toEqual([user("two")]);
+  expect(after.backend.last.order).toMatchObject({ resume: true, session_id: "m" });
+});
+
+it("does not start a stopped session for a wake, but delivers it with the next message of a person", async () => {
+  const { on, session } = await spawned();
+  await session.halt();
+  await session.delivery.add({ message: user("wake up"), kind: "wake", message_id: "wake_1" });
+  await settle();
+  expect(on.backend.alive).toEqual([]);
+  await send(session, "go on");
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("wake up")]);
+});
+
+it("recognises a wake that is told twice", async () => {
+  const { session } = await spawned(stage(), "one");
+  const wake = { message: user("wake up"), kind: "wake" as const, message_id: "wake_1" };
+  await session.delivery.add(wake);
+  expect(await session.delivery.add(wake)).toMatchObject({ repeated: true });
+  expect(session.delivery.queued).toHaveLength(1);
+});
+
+it("keeps the agent of a spawned session between turns, and lets it go when it was idle for long", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  on.backend.last.result();
+  await settle();
+  expect(on.backend.alive).toHaveLength(1);
+  const nowMs = Date.now();
+  expect(await on.hub.reap(60_000, nowMs)).toBe(0);
+  expect(await on.hub.reap(60_000, nowMs + 120_000)).toBe(1);
+  expect(on.backend.alive).toEqual([]);
+  expect(on.hub.table.row("m")).toBe(session.row);
+  await send(await on.hub.table.revive("m"), "two");
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("two")]);
+});
+
+it("does not let a spawned session go while something of it is under way", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  const late = Date.now() + 1_000_000;
+  expect(await on.hub.reap(1, late)).toBe(0);
+  on.backend.last.ask(askOf("a"));
+  await settle();
+  expect(await on.hub.reap(1, late)).toBe(0);
+  expect(session.conversation.isRunning).toBe(true);
+});
+
+it("spawns the same key once, also after a restart", async () => {
+  const on = stage();
+  const order = { backend: "fake", message: user("one"), key: "k1" };
+  const parts = { table: on.hub.table, ...any };
+  const first = await spawnSession(order, parts);
+  const again = await spawnSession(order, parts);
+  expect(again).toEqual({ ...first, repeated: true });
+  await expect(spawnSession({ ...order, message: user("two") }, parts)).rejects.toMatchObject({
+    code: "idempotency_mismatch",
+  });
+  const later = stage({ store: on.store });
+  expect(await spawnSession(order, { table: later.hub.table, ...any })).toEqual({ ...first, repeated: true });
+  expect(later.backend.runs).toEqual([]);
+});
+
+it("leaves nothing behind when the agent of a spawn does not start, or the disk does not take it", async () => {
+  const on = stage();
+  const parts = { table: on.hub.table, ...any };
+  on.backend.failing = new CodedError("spawn_failed", "no such program");
+  const order = { backend: "fake", session_id: "m", message: user("one") };
+  await expect(spawnSession(order, parts)).rejects.toMatchObject({ code: "spawn_failed" });
+  expect(on.hub.table.row("m")).toBeUndefined();
+  expect(on.store.saved.size).toBe(0);
+  on.backend.failing = undefined;
+  on.store.failing = true;
+  await expect(spawnSession(order, parts)).rejects.toMatchObject({ code: "store_failed" });
+  expect(on.hub.table.row("m")).toBeUndefined();
+  expect(on.backend.alive).toEqual([]);
+  on.store.failing = false;
+  await spawnSession(order, parts);
+  await settle();
+  expect(on.backend.last.sent).toEqual([user("one")]);
+});
