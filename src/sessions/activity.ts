@@ -1,5 +1,6 @@
 // What a session is doing, as a pure reducer. `waiting_*` come from the request ledger.
 import type { AgentEvent } from "../protocol/events.ts";
+import { REQUEST_TYPES, type RequestRow } from "../protocol/requests.ts";
 import type { ActivityState } from "../protocol/session.ts";
 
 export type ActivityInput =
@@ -38,4 +39,10 @@ function afterEvent(state: ActivityState, event: AgentEvent): ActivityState {
   if (event.type === "agent.delta") return event.kind === "thinking" ? "thinking" : "working";
   if (event.type === "agent.notice") return state;
   return "working";
+}
+
+/** What the agent waits for: a permission before anything else. */
+export function wantsOf(pending: readonly RequestRow[]): "permission" | "input" | undefined {
+  const types = pending.map(({ request_type }) => REQUEST_TYPES[request_type]);
+  return types.includes("permission") ? "permission" : types[0];
 }

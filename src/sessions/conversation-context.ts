@@ -19,6 +19,8 @@ export interface ConversationContext {
   hooks: SessionHooks;
   /** A turn gets this result now: what else belongs into the row is put there before it is stored. */
   turnEnding(result: ResultEvent): void;
+  /** What the agent did behind its turns is over. */
+  calmed(): void;
   /** A turn has ended, or the agent does not wait for an answer any more. */
   turnEnded(): void;
   /** Somebody is there who will go on talking, so a killed agent is started again at once. */

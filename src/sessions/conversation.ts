@@ -6,9 +6,9 @@ import { CodedError, messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { AgentEvent, ResultEvent, SystemInitEvent } from "../protocol/events.ts";
-import { REQUEST_TYPES, type RequestRow } from "../protocol/requests.ts";
+import type { RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../protocol/session.ts";
-import { type ActivityInput, nextActivity } from "./activity.ts";
+import { type ActivityInput, nextActivity, wantsOf } from "./activity.ts";
 import type { ConversationContext, Handover } from "./conversation-context.ts";
 import { Interrupts } from "./interrupts.ts";
 import { busy, waitsFor } from "./refusals.ts";
@@ -43,6 +43,7 @@ export class Conversation {
   #turn: Turn | undefined;
   readonly #interrupts: Interrupts;
   #hasInit = false;
+  #wasBusy = false;
   #isPaused = false;
   /** The agent is being ended and its turn has its result: what it still says comes too late. */
   #isMuted = false;
@@ -218,7 +219,10 @@ export class Conversation {
   #sink(asker: Asker, ended: (why: Ended) => void): BackendSink {
     const { ledger } = this.#context;
     return untilEnded({
-      event: (event) => this.#onEvent(event),
+      event: (event) => {
+        this.#onEvent(event);
+        this.#noteBusy();
+      },
       turnStarted: () => {
         if (this.#turn === undefined && !this.#isMuted) this.#beginTurn("agent");
       },
@@ -261,6 +265,14 @@ export class Conversation {
     this.#publish(event);
   }
 
+  #noteBusy(): void {
+    const { isBusy } = this;
+    if (isBusy === this.#wasBusy) return;
+    this.#wasBusy = isBusy;
+    this.#context.hooks.changed(this.#row.session_id);
+    if (!isBusy) this.#context.calmed();
+  }
+
   #onInit(event: SystemInitEvent): void {
     this.#hasInit = true;
     noteInit(this.#row, event);
@@ -281,22 +293,15 @@ export class Conversation {
   }
 
   #onRequests(): void {
-    const types = this.pending.map(({ request_type }) => REQUEST_TYPES[request_type]);
-    const wants = types.includes("permission") ? "permission" : types[0];
-    this.#move({ kind: "requests", wants, isTurnActive: this.isTurnActive });
+    this.#move({ kind: "requests", wants: wantsOf(this.pending), isTurnActive: this.isTurnActive });
     if (!this.isEngaged) this.#context.turnEnded();
   }
 
   #onEnded(why: Ended): void {
     this.#run = undefined;
     this.#asker = undefined;
-    const name = this.#context.backend.name;
-    this.#log.info("backend.exit", {
-      backend: name,
-      code: why.code,
-      signal: why.signal,
-      expected: why.expected,
-    });
+    const { code, signal, expected } = why;
+    this.#log.info("backend.exit", { backend: this.#context.backend.name, code, signal, expected });
     const turn = this.#turn;
     if (why.expected || turn?.interrupting === true) {
       this.#cutTurn("interrupted");

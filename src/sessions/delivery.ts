@@ -40,6 +40,8 @@ export interface DeliveryParts {
   /** Throws when no agent may be started now. */
   checkStart(): void;
   changed(input: InputRecord): void;
+  /** The agent cannot be given it, or not for long now. The row is stored afterwards. */
+  failed(message_id: string, error: { code: string; message: string }): void;
 }
 
 export class Delivery {
@@ -168,6 +170,7 @@ export class Delivery {
     if (error instanceof CodedError && error.code === "invalid_message") {
       const failed = markFailed(row, entry.message_id, error);
       if (failed !== undefined) this.#tell("input_failed", failed, entry);
+      this.#parts.failed(entry.message_id, { code: error.code, message: error.message });
     } else {
       const back = putBack(row, entry);
       if (back !== undefined) this.#parts.changed(back);
@@ -184,6 +187,13 @@ export class Delivery {
     this.#parts.log.warn("session.queue_held", { message: this.held, retry_ms: this.#retryMs });
     clearTimeout(this.#timer);
     if (this.#parts.isClosed()) return;
+    const [first] = this.queued;
+    if (first !== undefined && this.#retryMs > RETRY_MS) {
+      // Told by its id, so once for each message.
+      const code = error instanceof CodedError ? error.code : "internal";
+      this.#parts.failed(first.message_id, { code, message: this.held });
+      this.#parts.publisher.saveRow(this.#parts.stream);
+    }
     this.#timer = setTimeout(() => this.#retryNow(), this.#retryMs);
     this.#timer.unref();
     this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);

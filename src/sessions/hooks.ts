@@ -7,6 +7,8 @@ import type { SessionRow } from "../protocol/session.ts";
 export interface SessionHooks {
   /** A turn has its result. `goesOn`: more is queued, or the agent works on behind the turn. */
   turnEnded(row: SessionRow, result: ResultEvent, goesOn: boolean): void;
+  /** A message of the queue that the agent could not be given: no turn will tell of it. The caller stores the row. */
+  inputFailed(row: SessionRow, message_id: string, error: { code: string; message: string }): void;
   /** The agent asks something, and it is stored. */
   asked(row: SessionRow, request: RequestRow): void;
   /** Something that a view shows is not what it was: state, name, queue, requests, the row. */
@@ -15,6 +17,7 @@ export interface SessionHooks {
 
 export const noHooks: SessionHooks = {
   turnEnded: () => undefined,
+  inputFailed: () => undefined,
   asked: () => undefined,
   changed: () => undefined,
 };

@@ -4,6 +4,7 @@ export { createPublisher, type Publisher } from "./publish.ts";
 export { recoverSessions } from "./recover.ts";
 export { Ledger, type RespondOrder } from "./requests.ts";
 export { drain } from "./shutdown.ts";
+export { createSessions, type Sessions, type SystemOptions } from "./system.ts";
 export type {
   Attachment,
   Batch,

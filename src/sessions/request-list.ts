@@ -36,7 +36,9 @@ export function pageOfStored(
     const rows = await store.requests({ ...scope, ...(after === undefined ? {} : { after }), limit });
     return rows.map(known);
   };
-  return pageOf(filter, more, ({ status }) => {
+  return pageOf(filter, more, (row) => {
+    const { status } = row;
+    if (!isOf(row, filter)) return false;
     if (status === "pending") return true;
     return status === "orphaned" ? orphaned : settled;
   });
@@ -68,7 +70,8 @@ async function pageOf(
   }
 }
 
-function isOf(row: RequestRow, { session_id }: RequestsFilter): boolean {
+function isOf(row: RequestRow, { session_id, session_ids }: RequestsFilter): boolean {
+  if (session_ids !== undefined && !session_ids.has(row.session_id)) return false;
   return session_id === undefined || row.session_id === session_id;
 }
 

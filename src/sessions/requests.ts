@@ -161,9 +161,13 @@ export class Ledger {
 
   /** What the agent of a session waits for, oldest first. */
   pendingOf(session_id: string): RequestRow[] {
-    return [...this.#open.values()]
-      .filter(({ row, isShown }) => isShown && row.session_id === session_id && row.status === "pending")
-      .map(({ row }) => row);
+    return this.pending().filter((row) => row.session_id === session_id);
+  }
+
+  /** What all agents wait for. */
+  pending(): RequestRow[] {
+    const shown = [...this.#open.values()].filter(({ row, isShown }) => isShown && row.status === "pending");
+    return shown.map(({ row }) => row);
   }
 
   /** Something is asked, or an answer is on its way: the agent must not be ended for having nothing to do. */

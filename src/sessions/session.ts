@@ -4,6 +4,7 @@ import { CodedError } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { Serial } from "../base/serial.ts";
 import type { UserMessage } from "../protocol/content.ts";
+import type { ResultEvent } from "../protocol/events.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
@@ -25,6 +26,8 @@ export interface SessionContext
   ringSize: number;
   /** Throws when no agent may be started now. */
   checkStart(): void;
+  /** Nothing is delivered from the queue any more. */
+  isQuiet(): boolean;
   /** What became of a message of the queue. */
   inputChanged(session_id: string, input: InputRecord): void;
 }
@@ -43,6 +46,8 @@ export class Session {
   #isEnding = false;
   /** Messages whose turn has not begun yet. */
   #sending = 0;
+  /** The last result, while the agent works on behind it. */
+  #unfinished: ResultEvent | undefined;
   detached_at_ms: number | undefined;
 
   constructor(row: SessionRow, context: SessionContext) {
@@ -61,8 +66,15 @@ export class Session {
       stream: this.stream,
       turnEnding: (result) => {
         this.delivery.turnEnding(result);
-        const goesOn = this.delivery.queued.length > 0 || this.conversation.isBusy;
-        context.hooks.turnEnded(row, result, goesOn);
+        const hasMore = this.delivery.queued.length > 0;
+        this.#unfinished = this.conversation.isBusy && !hasMore ? result : undefined;
+        context.hooks.turnEnded(row, result, hasMore || this.conversation.isBusy);
+      },
+      calmed: () => {
+        if (this.#unfinished === undefined || this.conversation.isTurnActive) return;
+        context.hooks.turnEnded(row, this.#unfinished, false);
+        this.#unfinished = undefined;
+        context.publisher.saveRow(this.stream);
       },
       turnEnded: () => {
         this.delivery.pump();
@@ -77,9 +89,13 @@ export class Session {
       publisher: context.publisher,
       log: this.#log,
       ops: this.#ops,
-      isClosed: () => this.#isClosed,
+      isClosed: () => this.#isClosed || context.isQuiet(),
       checkStart: () => context.checkStart(),
-      changed: (input) => context.inputChanged(row.session_id, input),
+      changed: (input) => {
+        context.inputChanged(row.session_id, input);
+        context.hooks.changed(row.session_id);
+      },
+      failed: (message_id, error) => context.hooks.inputFailed(row, message_id, error),
     });
   }
 
@@ -184,7 +200,8 @@ export class Session {
   }
 
   /** Not queued: an agent that waits for this answer may be what holds up the queue. */
-  respond(client: Client, order: RespondOrder): ReturnType<Ledger["respond"]> {
+  respond(client: Client | undefined, order: RespondOrder): ReturnType<Ledger["respond"]> {
+    // A manager is nobody's client: it may answer where nobody else could.
     if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id);
     return this.#context.ledger.respond(order);
   }

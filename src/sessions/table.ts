@@ -50,6 +50,9 @@ export class SessionTable {
   readonly #log: Log;
   readonly #live = new Map<string, Session>();
   readonly #cold = new Map<string, SessionRow>();
+  #version = 0;
+  /** The daemon stops: what waits in the queues waits for its next life. */
+  isQuiet = false;
   /** Sessions being made, counted for the limit before their agent runs. */
   #starting = 0;
 
@@ -85,6 +88,16 @@ export class SessionTable {
     if (backend !== undefined) return backend;
     const known = backends.map((candidate) => candidate.name).join(", ");
     throw new CodedError("unknown_backend", `no backend "${name}"; known are: ${known}`);
+  }
+
+  /** What session managers call a backend. One that this daemon does not have goes by its own name. */
+  provider(name: string): string {
+    return this.#options.backends.find((one) => one.name === name)?.provider ?? name;
+  }
+
+  /** Another number when a session has come or gone. */
+  get version(): number {
+    return this.#version;
   }
 
   session(session_id: string): Session {
@@ -174,6 +187,7 @@ export class SessionTable {
     } finally {
       if (isClosed && this.#live.get(session_id) === session) {
         this.#live.delete(session_id);
+        this.#version += 1;
         if (how.isForgotten !== true && this.#options.store.durable) this.#cold.set(session_id, session.row);
       }
     }
@@ -184,6 +198,7 @@ export class SessionTable {
   /** Nothing is known of it any more. */
   forget(session_id: string): void {
     this.#cold.delete(session_id);
+    this.#version += 1;
   }
 
   /** Counted are sessions that cost something: with an agent, or with a client that may talk to one at any time. */
@@ -198,19 +213,28 @@ export class SessionTable {
   }
 
   async #learn(): Promise<void> {
-    for (const row of await this.#options.store.rows()) {
+    const rows = await this.#options.store.rows();
+    this.#version += 1;
+    for (const row of rows) {
       if (!this.#live.has(row.session_id)) this.#cold.set(row.session_id, row);
     }
   }
 
   #add(session: Session): void {
+    this.#version += 1;
     this.#cold.delete(session.row.session_id);
     this.#live.set(session.row.session_id, session);
   }
 
   #context() {
     const { hooks = noHooks, inputChanged = () => undefined } = this.#options;
-    return { ...this.#options, hooks, inputChanged, checkStart: () => this.checkLimit() };
+    return {
+      ...this.#options,
+      hooks,
+      inputChanged,
+      checkStart: () => this.checkLimit(),
+      isQuiet: () => this.isQuiet,
+    };
   }
 
   async #make(backend: Backend, order: OpenOrder): Promise<Session> {

@@ -117,6 +117,8 @@ export interface Hub {
 
 export interface RequestsFilter {
   session_id?: string;
+  /** Only of these sessions. */
+  session_ids?: ReadonlySet<string>;
   /** Also those whose agent is gone. */
   orphaned?: boolean;
   /** Also those that were answered, expired or taken back. */

@@ -1,0 +1,269 @@
+// What a manager asks of the sessions (manager-types.ts): spawn, look, send, wait, stop. Nobody owns anything here. A
+// session that is not in memory is made from the store first, without its agent.
+import type { Log } from "../base/log.ts";
+import type { Observer } from "../observe/types.ts";
+import type { Action } from "../protocol/actions.ts";
+import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
+import type { RequestRow } from "../protocol/requests.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/wire/http.ts";
+import type { Store } from "../store/types.ts";
+import type { Changes } from "./changes.ts";
+import { readEvents } from "./events-page.ts";
+import type { Family } from "./family.ts";
+import { descendants } from "./kin.ts";
+import type { EventsOrder, InputOrder, Manager, SpawnOrder, ViewFilter, WaitOrder } from "./manager-types.ts";
+import { unknownSession, waitsFor } from "./refusals.ts";
+import type { Ledger, RespondOrder } from "./requests.ts";
+import { spawnSession } from "./spawn.ts";
+import type { SessionTable } from "./table.ts";
+import type { Attachment, Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
+import type { Views } from "./views.ts";
+import { type WaitState, waitFor } from "./wait.ts";
+
+export interface ManagerParts {
+  table: SessionTable;
+  ledger: Ledger;
+  store: Store;
+  observer: Observer;
+  family: Family;
+  changes: Changes;
+  views: Views;
+  /** Throws `notify_not_allowed`. */
+  checkNotifyUrl(url: string): void;
+  log: Log;
+}
+
+export class SessionManager implements Manager {
+  readonly #parts: ManagerParts;
+
+  constructor(parts: ManagerParts) {
+    this.#parts = parts;
+  }
+
+  async spawn(order: SpawnOrder): Promise<{ session: SessionView; message_id?: string; repeated: boolean }> {
+    const { table, family, views, changes, log } = this.#parts;
+    if (order.notify_url !== undefined) this.#parts.checkNotifyUrl(order.notify_url);
+    const { session_id, ...spawned } = await spawnSession(order, {
+      table,
+      checkParent: (parent) => family.checkSpawn(parent),
+    });
+    changes.changed(session_id);
+    if (order.parent !== undefined) changes.changed(order.parent);
+    const { repeated } = spawned;
+    log.info("session.spawn", { session_id, backend: order.backend, parent: order.parent, repeated });
+    return { session: views.of(session_id), ...spawned };
+  }
+
+  async views(filter: ViewFilter): Promise<SessionView[]> {
+    await this.#parts.table.ready;
+    return this.#parts.views.list(filter);
+  }
+
+  async view(session_id: string): Promise<SessionView> {
+    await this.#known(session_id);
+    return this.#parts.views.of(session_id);
+  }
+
+  async family(session_id: string): Promise<{ depth: number; session: SessionView }[]> {
+    await this.#known(session_id);
+    return this.#parts.views.family(session_id);
+  }
+
+  async rename(session_id: string, name: string | null): Promise<SessionView> {
+    const session = await this.#parts.table.revive(session_id);
+    const { row } = session;
+    const before = row.name;
+    if (name === null) delete row.name;
+    else row.name = name;
+    try {
+      await session.delivery.store();
+    } catch (error) {
+      if (before === undefined) delete row.name;
+      else row.name = before;
+      throw error;
+    }
+    this.#parts.changes.changed(session_id);
+    return this.#parts.views.of(session_id);
+  }
+
+  async input(order: InputOrder): Promise<{ input: InputRecord; position: number; repeated: boolean }> {
+    const { session_id, message, now = false, key, from } = order;
+    const session = await this.#parts.table.revive(session_id);
+    const isKnown = key !== undefined && session.row.inputs?.some((record) => record.key === key);
+    const [waiting] = this.#parts.ledger.pendingOf(session_id);
+    // The hard gate of sm#288. Whoever interrupts takes away what is asked, and a repetition changes nothing.
+    if (waiting !== undefined && !now && isKnown !== true) throw waitsFor(waiting);
+    const receipt = await session.delivery.add({
+      message,
+      kind: "user",
+      isFirst: now,
+      ...(key === undefined ? {} : { key }),
+      ...(from === undefined ? {} : { from }),
+    });
+    if (now && !receipt.repeated) await this.interrupt(session_id, from);
+    return receipt;
+  }
+
+  async queue(
+    session_id: string,
+  ): Promise<{ queued: QueuedMessage[]; recent: InputRecord[]; held?: string }> {
+    const row = await this.#known(session_id);
+    const held = this.#parts.table.live.get(session_id)?.delivery.held;
+    const recent = (row.inputs ?? []).filter(({ state }) => state !== "queued").toReversed();
+    return { queued: row.queue ?? [], recent, ...(held === undefined ? {} : { held }) };
+  }
+
+  async cancelInput(session_id: string, message_id: string): Promise<InputRecord> {
+    return (await this.#parts.table.revive(session_id)).delivery.cancel(message_id);
+  }
+
+  async interrupt(session_id: string, by?: string): Promise<{ was_idle: boolean }> {
+    await this.#known(session_id);
+    const session = this.#parts.table.live.get(session_id);
+    if (session === undefined) return { was_idle: true };
+    this.#parts.family.noteStop(session_id, by);
+    let was_idle = true;
+    await session.interruptTurn(
+      () => true,
+      (isIdle) => {
+        was_idle = isIdle;
+      },
+    );
+    return { was_idle };
+  }
+
+  async stop(session_id: string, { tree, by }: { tree: boolean; by?: string }): Promise<string[]> {
+    const ids = await this.#withTree(session_id, tree);
+    // Parents first: a manager that is ended does not hear of its children's end, and spawns no new ones.
+    for (const id of ids) {
+      this.#parts.family.noteStop(id, by);
+      await (await this.#parts.table.revive(id)).halt();
+      this.#parts.log.info("session.stopped", { session_id: id, by });
+    }
+    return ids;
+  }
+
+  async remove(session_id: string, { tree }: { tree: boolean }): Promise<string[]> {
+    const ids = await this.#withTree(session_id, tree);
+    for (const id of ids) await this.#removeOne(id);
+    return ids;
+  }
+
+  async events(order: EventsOrder): Promise<EventsPage> {
+    const { stream } = await this.#parts.table.revive(order.session_id);
+    return readEvents({ stream, store: this.#parts.store }, order);
+  }
+
+  async watch(
+    client: Client,
+    subscriber: Subscriber,
+    session_id: string,
+    since_seq: number | undefined,
+  ): Promise<{ last_seq: number; attachment: Attachment; end(): void }> {
+    const session = await this.#parts.table.revive(session_id);
+    const attachment = session.watch(client, subscriber, since_seq);
+    const { last_seq } = session.stream;
+    return { last_seq, attachment, end: () => attachment.end() };
+  }
+
+  async wait(order: WaitOrder): Promise<WaitReply> {
+    await this.#known(order.session_id);
+    const { changes, views } = this.#parts;
+    return waitFor(order, {
+      changes,
+      state: (session_id) => this.#waitState(session_id),
+      view: (session_id) => views.of(session_id),
+    });
+  }
+
+  async respond(order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }> {
+    await this.#known(order.session_id);
+    const session = this.#parts.table.live.get(order.session_id);
+    return session === undefined ? this.#parts.ledger.respond(order) : session.respond(undefined, order);
+  }
+
+  async requests({ tree, ...filter }: RequestsFilter & { tree?: boolean }): Promise<RequestsPage> {
+    await this.#parts.table.ready;
+    const { session_id } = filter;
+    if (session_id !== undefined) await this.#known(session_id);
+    if (tree !== true || session_id === undefined) return this.#parts.ledger.list(filter);
+    const { session_id: _root, ...rest } = filter;
+    const ids = new Set(await this.#withTree(session_id, true));
+    return this.#parts.ledger.list({ ...rest, session_ids: ids });
+  }
+
+  async request(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined> {
+    await this.#parts.table.ready;
+    return this.#parts.ledger.find(session_id, request_id);
+  }
+
+  async actions(session_id: string, limit: number): Promise<Action[]> {
+    await this.#known(session_id);
+    return this.#parts.observer.actions({ session_id, limit });
+  }
+
+  onChange(listener: (change: ChangeView) => void): () => void {
+    return this.#parts.changes.onChange(listener);
+  }
+
+  /** At the start of the daemon: what waits in the queues goes on, and so do wakes that were on their way. */
+  async resume(): Promise<void> {
+    const { table, family, log } = this.#parts;
+    await table.ready;
+    family.resume();
+    for (const { session_id, queue } of [...table.rows()]) {
+      if (queue === undefined || queue.length === 0) continue;
+      await table.revive(session_id).then(
+        (session) => session.delivery.pump(),
+        (error: Error) => log.error("session.resume_failed", { session_id, message: error.message }),
+      );
+    }
+  }
+
+  async #known(session_id: string): Promise<SessionRow> {
+    const { table } = this.#parts;
+    await table.ready;
+    await table.changing.free(session_id);
+    const row = table.row(session_id);
+    if (row === undefined) throw unknownSession(session_id);
+    return row;
+  }
+
+  #waitState(session_id: string): WaitState | undefined {
+    const { table, ledger } = this.#parts;
+    const row = table.row(session_id);
+    if (row === undefined) return undefined;
+    const session = table.live.get(session_id);
+    const pending = ledger.pendingOf(session_id).length;
+    return {
+      row,
+      isTurnActive: session?.conversation.isTurnActive === true,
+      isRunning: session?.conversation.isRunning === true,
+      isBusy:
+        session?.conversation.isBusy === true || (pending === 0 && session?.conversation.isAsking === true),
+      pending,
+    };
+  }
+
+  async #withTree(session_id: string, tree: boolean): Promise<string[]> {
+    await this.#known(session_id);
+    if (!tree) return [session_id];
+    const below = descendants(session_id, this.#parts.table.rows());
+    return [session_id, ...below.map(({ row }) => row.session_id)];
+  }
+
+  async #removeOne(session_id: string): Promise<void> {
+    const { table, store, observer, changes } = this.#parts;
+    const session = await table.revive(session_id);
+    await table.remove(session, "deleted", {
+      isForgotten: true,
+      afterwards: async () => {
+        await store.delete(session_id);
+        observer.forget(session_id);
+      },
+    });
+    table.forget(session_id);
+    changes.removed(session_id);
+  }
+}

@@ -1,0 +1,289 @@
+// What a manager may ask of the sessions, over fakes: spawn, look, send, wait, stop, delete, and families.
+import { expect, it } from "vitest";
+import { CodedError } from "../../src/base/coded-error.ts";
+import type { ChangeView } from "../../src/protocol/wire/http.ts";
+import { askOf, Ear, settle, user } from "./fakes.ts";
+import { type World, world } from "./system.ts";
+
+const spawn = (on: World, session_id: string, more: object = {}) =>
+  on.manager.spawn({ backend: "fake", session_id, message: user(`do ${session_id}`), ...more });
+
+const runOf = (on: World, session_id: string) => {
+  const run = on.backend.runs.findLast(({ order }) => order.session_id === session_id);
+  if (run === undefined) throw new Error(`no agent for ${session_id}`);
+  return run;
+};
+
+const textsOf = (run: { sent: unknown[] }) =>
+  run.sent.map((message) => (message as { content: string }).content);
+
+it("spawns a session with what was asked for, and shows it", async () => {
+  const on = await world();
+  const { session, repeated } = await spawn(on, "a", {
+    name: "worker",
+    cwd: "/w",
+    model: "m1",
+    budget: { max_cost_usd: 2 },
+  });
+  await settle();
+  expect(repeated).toBe(false);
+  expect(session).toMatchObject({ session_id: "a", name: "worker", cwd: "/w", model: "m1", managed: true });
+  expect(await on.manager.view("a")).toMatchObject({
+    activity_state: "working",
+    running: true,
+    attached: false,
+    queued: 0,
+    budget: { max_cost_usd: 2 },
+    turn: { turn_id: expect.any(String) },
+  });
+  expect(runOf(on, "a").order.options).toMatchObject({ cwd: "/w", model: "m1", approvals: true });
+  runOf(on, "a").result();
+  await settle();
+  expect(await on.manager.view("a")).toMatchObject({
+    activity_state: "idle",
+    last_result: { subtype: "success" },
+  });
+});
+
+it("refuses an unknown backend, an unknown parent and an id that is taken", async () => {
+  const on = await world();
+  await expect(on.manager.spawn({ backend: "nope" })).rejects.toMatchObject({ code: "unknown_backend" });
+  await expect(spawn(on, "a", { parent: "ghost" })).rejects.toMatchObject({ code: "session_unknown" });
+  await spawn(on, "a");
+  await expect(spawn(on, "a")).rejects.toMatchObject({ code: "session_exists" });
+});
+
+it("gates input while something is asked, with the oldest request, and lets `now` through", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  runOf(on, "a").ask(askOf("one"));
+  await settle();
+  await expect(on.manager.input({ session_id: "a", message: user("more") })).rejects.toMatchObject({
+    code: "pending_structured_request",
+    data: { request_id: expect.stringMatching(/^req_/), request_type: "command" },
+  });
+  const { input } = await on.manager.input({ session_id: "a", message: user("stop that"), now: true });
+  await settle(10);
+  expect(textsOf(runOf(on, "a"))).toEqual(["do a", "stop that"]);
+  expect((await on.manager.queue("a")).recent[0]).toMatchObject({
+    message_id: input.message_id,
+    state: "delivered",
+  });
+});
+
+it("sends to a session that is only in the store", async () => {
+  const before = await world();
+  await spawn(before, "a");
+  await settle();
+  runOf(before, "a").result();
+  await settle();
+  const on = await world({ store: before.store });
+  expect(await on.manager.view("a")).toMatchObject({ activity_state: "stopped", running: false });
+  await on.manager.input({ session_id: "a", message: user("go on") });
+  await settle();
+  expect(textsOf(runOf(on, "a"))).toEqual(["go on"]);
+  expect(runOf(on, "a").order.resume).toBe(true);
+});
+
+it("goes on with the queues when the daemon starts again", async () => {
+  const before = await world();
+  await spawn(before, "a");
+  await before.manager.input({ session_id: "a", message: user("second") });
+  const on = await world({ store: before.store });
+  await settle(10);
+  expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
+});
+
+it("waits until a session is idle, blocked, or has done a message", async () => {
+  const on = await world();
+  const { message_id } = await spawn(on, "a");
+  const idle = on.manager.wait({ session_id: "a", until: ["idle"], timeoutMs: 5_000 });
+  const blocked = on.manager.wait({ session_id: "a", until: ["idle", "blocked"], timeoutMs: 5_000 });
+  const done = on.manager.wait({
+    session_id: "a",
+    until: [],
+    ...(message_id === undefined ? {} : { message_id }),
+    timeoutMs: 5_000,
+  });
+  await settle();
+  runOf(on, "a").ask(askOf("one"));
+  expect(await blocked).toMatchObject({ reason: "blocked", session: { pending_requests: 1 } });
+  runOf(on, "a").withdraw("one");
+  runOf(on, "a").result();
+  expect(await idle).toMatchObject({ reason: "idle", session: { activity_state: "idle" } });
+  expect(await done).toMatchObject({ reason: "input_done", input: { state: "done", outcome: "success" } });
+  const late = await on.manager.wait({ session_id: "a", until: ["blocked"], timeoutMs: 1 });
+  expect(late.reason).toBe("timeout");
+});
+
+it("stops a session until somebody sends to it, and a whole tree", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await spawn(on, "child", { parent: "root" });
+  await spawn(on, "grandchild", { parent: "child" });
+  await settle();
+  expect(await on.manager.stop("root", { tree: true })).toEqual(["root", "child", "grandchild"]);
+  expect(on.backend.alive).toEqual([]);
+  expect(await on.manager.view("child")).toMatchObject({ activity_state: "stopped", running: false });
+  await settle(10);
+  expect(on.backend.alive).toEqual([]);
+  await on.manager.input({ session_id: "root", message: user("again") });
+  await settle();
+  expect(on.backend.alive).toHaveLength(1);
+});
+
+it("deletes a session with its history, and tells those who listen", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  const seen: ChangeView[] = [];
+  const end = on.manager.onChange((change) => seen.push(change));
+  expect(await on.manager.remove("a", { tree: false })).toEqual(["a"]);
+  end();
+  expect(on.store.saved.has("a")).toBe(false);
+  expect(seen).toContainEqual({ kind: "session_removed", session_id: "a" });
+  await expect(on.manager.view("a")).rejects.toMatchObject({ code: "session_unknown" });
+  expect(on.backend.alive).toEqual([]);
+});
+
+it("renames, and keeps the old name when the disk does not take the new one", async () => {
+  const on = await world();
+  await spawn(on, "a", { name: "old" });
+  expect(await on.manager.rename("a", "new")).toMatchObject({ name: "new" });
+  on.store.failing = true;
+  await expect(on.manager.rename("a", "newer")).rejects.toMatchObject({ code: "store_failed" });
+  expect(await on.manager.view("a")).toMatchObject({ name: "new" });
+});
+
+it("answers what a spawned session asks, and lists it for everybody above", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await spawn(on, "child", { parent: "root" });
+  await settle();
+  runOf(on, "child").ask(askOf("one"));
+  await settle();
+  expect(await on.manager.view("root")).toMatchObject({ pending_requests: 0, family_pending_requests: 1 });
+  const { requests } = await on.manager.requests({ session_id: "root", tree: true });
+  expect(requests.map(({ session_id }) => session_id)).toEqual(["child"]);
+  const [request] = requests;
+  const answer = { decision: "accept" as const };
+  const order = {
+    session_id: "child",
+    request_id: request?.request_id ?? "",
+    answer,
+    source: "api" as const,
+  };
+  expect(await on.manager.respond(order)).toMatchObject({ repeated: false, request: { status: "resolved" } });
+  expect(runOf(on, "child").answered).toEqual([{ native_id: "one", answer }]);
+  expect(await on.manager.respond(order)).toMatchObject({ repeated: true });
+});
+
+it("lets nobody but its owner answer for a session that a client drives", async () => {
+  const on = await world();
+  const owner = { id: "c1" };
+  const order = { session_id: "s", backend: "fake", resume: false, options: {} };
+  await on.hub.open(owner, new Ear(), order);
+  await on.hub.send(owner, "s", user("go"));
+  on.backend.last.ask(askOf("one"));
+  await settle();
+  const [request] = (await on.manager.requests({})).requests;
+  const answer = {
+    session_id: "s",
+    request_id: request?.request_id ?? "",
+    answer: { decision: "accept" as const },
+    source: "api" as const,
+  };
+  await expect(on.manager.respond(answer)).rejects.toMatchObject({ code: "answer_not_allowed" });
+});
+
+it("wakes the parent once for a child that finishes, when the parent is free", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await spawn(on, "child", { parent: "root", name: "helper" });
+  await settle();
+  runOf(on, "child").event({
+    type: "agent.message",
+    role: "assistant",
+    content: [{ type: "text", text: "all green" }],
+  });
+  runOf(on, "child").result();
+  await settle(20);
+  expect(textsOf(runOf(on, "root"))).toEqual(["do root"]);
+  expect((await on.manager.queue("root")).queued).toMatchObject([{ kind: "wake", from: "child" }]);
+  runOf(on, "root").result();
+  await settle(20);
+  const texts = textsOf(runOf(on, "root"));
+  expect(texts).toHaveLength(2);
+  expect(texts[1]).toMatch(/helper/);
+  expect(texts[1]).toMatch(/all green/);
+  runOf(on, "root").result();
+  await settle(20);
+  expect(textsOf(runOf(on, "root"))).toHaveLength(2);
+});
+
+it("wakes the parent once, wherever the daemon dies on the way", async () => {
+  // Each prefix of what the store took is a moment in which the daemon may have died.
+  const on = await world();
+  await spawn(on, "root");
+  await settle();
+  runOf(on, "root").result();
+  await settle();
+  await spawn(on, "child", { parent: "root" });
+  await settle();
+  const from = on.store.orders.length;
+  runOf(on, "child").result();
+  await settle(30);
+  expect(textsOf(runOf(on, "root"))).toHaveLength(2);
+  const orders = [...on.store.orders];
+  for (let at = from; at <= orders.length; at += 1) {
+    const after = await world();
+    for (const order of orders.slice(0, at)) await after.store.append(order);
+    const next = await world({ store: after.store });
+    await settle(30);
+    const told = (next.hub.table.row("root")?.inputs ?? []).filter(({ kind }) => kind === "wake");
+    const cut = orders.slice(from, at).some(({ batches }) => batches.length > 0);
+    // Before its result is stored the turn was cut, which is told as well: always exactly one.
+    expect(told, `died behind write ${at} (${cut ? "result stored" : "turn cut"})`).toHaveLength(1);
+  }
+});
+
+it("does not wake a parent that stopped the child itself, nor for a child that goes on", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await settle();
+  runOf(on, "root").result();
+  await spawn(on, "child", { parent: "root" });
+  await on.manager.input({ session_id: "child", message: user("and this") });
+  await settle();
+  runOf(on, "child").result();
+  await settle(20);
+  expect(textsOf(runOf(on, "child"))).toEqual(["do child", "and this"]);
+  await on.manager.interrupt("child", "root");
+  await settle(20);
+  expect(textsOf(runOf(on, "root"))).toEqual(["do root"]);
+});
+
+it("delivers nothing more once the daemon stops", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await on.manager.input({ session_id: "a", message: user("second") });
+  await on.quiet();
+  runOf(on, "a").result();
+  await settle(10);
+  expect(textsOf(runOf(on, "a"))).toEqual(["do a"]);
+  const next = await world({ store: on.store });
+  await settle(10);
+  expect(textsOf(runOf(next, "a"))).toEqual(["second"]);
+});
+
+it("holds what a child was sent when no agent can be started, and tells its parent", async () => {
+  const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 2 } });
+  await spawn(on, "a");
+  await settle();
+  on.backend.failing = new CodedError("spawn_failed", "gone");
+  runOf(on, "a").end(false, 1);
+  await on.manager.input({ session_id: "a", message: user("again") });
+  await settle();
+  expect(await on.manager.queue("a")).toMatchObject({ held: "gone", queued: [{ kind: "user" }] });
+});

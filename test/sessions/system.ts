@@ -1,0 +1,34 @@
+// The whole of the sessions with everything around them faked: what the daemon makes, without a daemon.
+import { silentLog } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { noObserver } from "../../src/observe/none.ts";
+import { createSessions, type Sessions, type SystemOptions } from "../../src/sessions/system.ts";
+import { FakeBackend, FakeStore, settle } from "./fakes.ts";
+
+export interface World extends Sessions {
+  store: FakeStore;
+  backend: FakeBackend;
+}
+
+export async function world(over: Partial<SystemOptions> & { store?: FakeStore } = {}): Promise<World> {
+  const store = over.store ?? new FakeStore();
+  const backend = new FakeBackend();
+  const sessions = createSessions({
+    backends: [backend],
+    log: silentLog,
+    observer: noObserver,
+    metrics: createMetrics(),
+    limits: { maxSessions: 64, maxSessionsPerClient: 32 },
+    ringSize: 1024,
+    stderrRate: { lines: 50, windowMs: 10_000 },
+    env: {},
+    expiryMs: 0,
+    family: { limits: { maxChildren: 32, maxDepth: 6, maxSize: 256 }, stallMs: 0, retryMs: 5 },
+    notify: { allowUrls: [], on: [], children: false, env: {}, identity: {}, userAgent: "test" },
+    ...over,
+    store,
+  });
+  await sessions.hub.table.ready;
+  await settle();
+  return { ...sessions, store, backend };
+}
