@@ -1,11 +1,11 @@
-// What a manager of sessions may ask (the HTTP API, `sm`). Nobody owns anything here: whoever reaches it is the user.
+// What a manager of sessions may ask. Nobody owns anything here: whoever reaches it is the user.
 // Errors are CodedErrors of protocol/errors.ts. A session that is not in memory is found in the store.
 import type { Action } from "../protocol/actions.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, Budget } from "../protocol/session.ts";
-import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/wire/http.ts";
+import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { RespondOrder } from "./requests.ts";
 import type { Attachment, Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 

@@ -6,7 +6,7 @@ import type { Action } from "../protocol/actions.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/wire/http.ts";
+import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Store } from "../store/types.ts";
 import type { Changes } from "./changes.ts";
 import { readEvents } from "./events-page.ts";

@@ -95,7 +95,7 @@ function bodyHash({ session_id: _id, key: _key, ...body }: SpawnOrder): string {
   return hashOf(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A UUID, which Claude needs; the same one for the same key, so that the key needs no table of its own. */
+/** A UUID, which some agents need; the same one for the same key, so that the key needs no table of its own. */
 function idFor(key: string | undefined): string {
   if (key === undefined) return randomUUID();
   const hex = createHash("sha256").update(`spawn ${key}`).digest("hex");

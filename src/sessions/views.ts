@@ -1,7 +1,7 @@
 // The sessions of the table as views: looks up what view.ts needs. The index of children is kept until a session comes
 // or goes, because a busy daemon makes many views a second.
 import type { Observer } from "../observe/types.ts";
-import type { SessionView } from "../protocol/wire/http.ts";
+import type { SessionView } from "../protocol/views.ts";
 import type { ViewFilter } from "./manager-types.ts";
 import { unknownSession } from "./refusals.ts";
 import type { Ledger } from "./requests.ts";

@@ -33,9 +33,24 @@ const LEDGER = [
   "store_failed",
 ];
 
-test("the table has the codes of the specification and of the ledger, and no others", () => {
-  expect(Object.keys(ERRORS).sort()).toEqual([...SPEC.map(([code]) => code), ...LEDGER].sort());
-  for (const code of LEDGER) expect(ERRORS[code as keyof typeof ERRORS].fatal).toBe(false);
+/** What the manager and its HTTP API add. */
+const MANAGER = [
+  "queue_full",
+  "message_unknown",
+  "idempotency_mismatch",
+  "family_limit",
+  "notify_not_allowed",
+  "unauthorized",
+  "forbidden",
+  "not_found",
+  "method_not_allowed",
+  "unsupported_media_type",
+  "too_many_streams",
+];
+
+test("the table has the codes of the specification, of the ledger and of the manager, and no others", () => {
+  expect(Object.keys(ERRORS).sort()).toEqual([...SPEC.map(([code]) => code), ...LEDGER, ...MANAGER].sort());
+  for (const code of [...LEDGER, ...MANAGER]) expect(ERRORS[code as keyof typeof ERRORS].fatal).toBe(false);
 });
 
 test.each(SPEC)("%s is a code, fatal to the connection: %s", (code, fatal) => {

@@ -4,8 +4,18 @@ import { Action } from "../actions.ts";
 import { UserMessage } from "../content.ts";
 import { InputRecord, QueuedMessage } from "../queue.ts";
 import { Answer, RESOLUTION_SOURCES, RequestRow } from "../requests.ts";
-import { ACTIVITY_STATES, Budget, LastResult, SessionId } from "../session.ts";
-import { Usage } from "../usage.ts";
+import { Budget, SessionId } from "../session.ts";
+import { SessionView } from "../views.ts";
+
+export {
+  ChangeView,
+  EventsPage,
+  EventView,
+  GAP_REASONS,
+  SessionView,
+  WAIT_REASONS,
+  WaitReply,
+} from "../views.ts";
 
 /** A key of the client's choice: the same key with the same body is carried out once. */
 export const IdempotencyKey = z.string().min(1).max(200);
@@ -17,46 +27,6 @@ export const ErrorBody = z.strictObject({
     data: z.record(z.string(), z.unknown()).optional(),
   }),
 });
-
-/** A session as a manager sees it. */
-export const SessionView = z.strictObject({
-  session_id: z.string(),
-  backend: z.string(),
-  /** The backend in the words of session managers: the Codex app-server is `codex-app`. */
-  provider: z.string(),
-  name: z.string().optional(),
-  title: z.string().optional(),
-  cwd: z.string().optional(),
-  model: z.string().optional(),
-  parent: z.string().optional(),
-  children: z.array(z.string()),
-  managed: z.boolean(),
-  activity_state: z.enum(ACTIVITY_STATES),
-  /** A client drives it over the socket. */
-  attached: z.boolean(),
-  running: z.boolean(),
-  turn: z.strictObject({ turn_id: z.string(), started_at_ms: z.int() }).optional(),
-  /** No event for longer than `stall_s` although a turn runs and nothing is asked. */
-  stalled: z.boolean(),
-  last_result: LastResult.optional(),
-  last_action: Action.optional(),
-  pending_requests: z.int(),
-  /** Also those of all sessions below it. */
-  family_pending_requests: z.int(),
-  queued: z.int(),
-  turns: z.int(),
-  usage: Usage,
-  context_tokens: z.int(),
-  cost_usd: z.number().optional(),
-  budget: Budget.optional(),
-  started_at_ms: z.int(),
-  last_active_at_ms: z.int(),
-  /** When its agent last said anything, in this life of the daemon. */
-  last_event_at_ms: z.int().optional(),
-  stopped_at_ms: z.int().optional(),
-  last_seq: z.int(),
-});
-export type SessionView = z.infer<typeof SessionView>;
 
 /** The most recently active one first. */
 export const SessionsReply = z.strictObject({ sessions: z.array(SessionView) });
@@ -130,51 +100,16 @@ export const TreeBody = z.strictObject({ tree: z.boolean().optional() });
 export const StoppedReply = z.strictObject({ stopped: z.array(z.string()) });
 export const DeletedReply = z.strictObject({ deleted: z.array(z.string()) });
 
-/** Why the history has a hole: `retention` pruned it, `persistence_error` could not write it. */
-export const GAP_REASONS = ["retention", "persistence_error", "unknown"] as const;
-
-export const EventView = z.strictObject({
-  session_id: z.string(),
-  /** null: it was never stored (`persisted: false`). */
-  seq: z.int().nullable(),
-  persisted: z.boolean(),
-  /** When it was stored; null where the store keeps no times (JSONL files). */
-  timestamp_ms: z.int().nullable(),
-  type: z.string(),
-  turn_id: z.string().nullable(),
-  /** One bounded line for people. */
-  preview: z.string(),
-  /** The frame as on the socket. */
-  frame: z.record(z.string(), z.unknown()),
-});
-export type EventView = z.infer<typeof EventView>;
-
-/** The cursor contract of sm#288. */
-export const EventsPage = z.strictObject({
-  events: z.array(EventView),
-  /** The oldest stored event; null when there is none. */
-  earliest_seq: z.int().nullable(),
-  latest_seq: z.int(),
-  /** Ask with `since_seq` of this for what follows. */
-  next_seq: z.int(),
-  history_gap: z.boolean(),
-  gap_reason: z.enum(GAP_REASONS).nullable(),
-  /** On demand (`include_unpersisted`): what could not be stored, as far as it is still in memory. */
-  unpersisted: z.array(EventView).optional(),
-});
-export type EventsPage = z.infer<typeof EventsPage>;
-
 export const RequestsReply = z.strictObject({ requests: z.array(RequestRow), next: z.string().optional() });
 
+const ANSWERING = {
+  /** From the row: the answer counts only for what was seen. */
+  shown_hash: z.string().optional(),
+  source: z.enum(RESOLUTION_SOURCES).optional(),
+};
+const [Decided, Answered] = Answer.options;
 /** sm#288's payloads beside ours: `{decision}` or `{answers}`, with what else may stand there. */
-export const RespondBody = z.intersection(
-  Answer,
-  z.object({
-    /** From the row: the answer counts only for what was seen. */
-    shown_hash: z.string().optional(),
-    source: z.enum(RESOLUTION_SOURCES).optional(),
-  }),
-);
+export const RespondBody = z.union([Decided.extend(ANSWERING), Answered.extend(ANSWERING)]);
 export const RespondReply = z.strictObject({ request: RequestRow, repeated: z.boolean() });
 
 /** Newest first. */
@@ -184,15 +119,6 @@ export const ActionsReply = z.strictObject({ session_id: z.string(), actions: z.
 export const FamilyReply = z.strictObject({
   sessions: z.array(z.strictObject({ depth: z.int(), session: SessionView })),
 });
-
-export const WAIT_REASONS = ["idle", "blocked", "stopped", "input_done", "timeout"] as const;
-export const WaitReply = z.strictObject({
-  reason: z.enum(WAIT_REASONS),
-  session: SessionView,
-  /** What became of the message that was waited for. */
-  input: InputRecord.optional(),
-});
-export type WaitReply = z.infer<typeof WaitReply>;
 
 export const HealthReply = z.strictObject({ ok: z.literal(true), daemon: z.string(), pid: z.int() });
 
@@ -214,13 +140,3 @@ export const StatusReply = z.strictObject({
   http: z.strictObject({ connections: z.int(), streams: z.int() }),
   config: z.record(z.string(), z.union([z.number(), z.boolean()])),
 });
-
-/** What the global stream (`GET /events`) tells. `reset`: something may have been missed, read `GET /sessions` anew. */
-export const ChangeView = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("session"), session: SessionView }),
-  z.strictObject({ kind: z.literal("session_removed"), session_id: z.string() }),
-  z.strictObject({ kind: z.literal("request"), request: RequestRow }),
-  z.strictObject({ kind: z.literal("queue"), session_id: z.string(), input: InputRecord }),
-  z.strictObject({ kind: z.literal("reset") }),
-]);
-export type ChangeView = z.infer<typeof ChangeView>;

@@ -85,7 +85,7 @@ describe("a first frame that is no good closes the connection", () => {
     checkOutbound(client.frames);
   });
 
-  test.each(["garbage\n", "\n", "[]\n", "\u0000\n", "GET / HTTP/1.1\r\n\r\n"])(
+  test.each(["garbage\n", "\n", "[]\n", "\u0000\n", "get / HTTP/1.1\r\n\r\n"])(
     "%j → invalid_message",
     async (text) => {
       const client = await connect();
