@@ -14,15 +14,19 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Levenshtein distance, two rows at a time. */
+/** Levenshtein distance in which two neighbours that changed places are one edit; three rows at a time. */
 function countEdits(a: string, b: string): number {
+  let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
     const current = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const swap = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(swap, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+      const isTurned = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const turned = isTurned ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      current.push(Math.min(swap, turned, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
     }
+    before = previous;
     previous = current;
   }
   return previous[b.length] ?? 0;

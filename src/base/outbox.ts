@@ -5,11 +5,14 @@ import type { Socket } from "node:net";
 export interface OutboxHandlers {
   /** It was full and everything has been taken. */
   drained(): void;
+  /** Where a protocol frames what goes to the socket; absent: the bytes go as they are. */
+  write?(data: Buffer | string): void;
 }
 
 export class Outbox {
   readonly #socket: Socket;
   readonly #maxBytes: number;
+  readonly #put: (data: Buffer | string) => void;
   #wasFull = false;
   /** What the other side had taken when we last looked, and since when that has not changed. */
   #seen = { taken: -1, atMs: 0 };
@@ -17,6 +20,7 @@ export class Outbox {
   constructor(socket: Socket, maxBytes: number, handlers: OutboxHandlers) {
     this.#socket = socket;
     this.#maxBytes = maxBytes;
+    this.#put = handlers.write?.bind(handlers) ?? ((data) => void socket.write(data));
     socket.on("drain", () => {
       if (!this.#wasFull) return;
       this.#wasFull = false;
@@ -26,7 +30,7 @@ export class Outbox {
 
   write(data: Buffer | string): void {
     if (!this.#socket.writable) return;
-    this.#socket.write(data);
+    this.#put(data);
     if (this.isFull) this.#wasFull = true;
   }
 

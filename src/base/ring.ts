@@ -39,7 +39,7 @@ export class Ring<B extends SeqBatch> {
   }
 
   /** The frames with seq > `seq` that stand in one batch: call again with its last_seq for the next ones. */
-  after(seq: number): SeqBatch | undefined {
+  after(seq: number): B | undefined {
     const from = Math.max(seq + 1, this.firstSeq ?? 0);
     for (const batch of this.#batches) {
       if (batch.last_seq >= from) return sliceFrom(batch, from);
@@ -49,11 +49,11 @@ export class Ring<B extends SeqBatch> {
 }
 
 /** The part of a batch that starts at `seq`. */
-export function sliceFrom<B extends SeqBatch>(batch: B, seq: number): SeqBatch {
+export function sliceFrom<B extends SeqBatch>(batch: B, seq: number): B {
   if (seq <= batch.first_seq) return batch;
   let at = 0;
   for (let skip = seq - batch.first_seq; skip > 0; skip -= 1) at = batch.bytes.indexOf(LF, at) + 1;
-  return { first_seq: seq, last_seq: batch.last_seq, bytes: batch.bytes.subarray(at) };
+  return { ...batch, first_seq: seq, bytes: batch.bytes.subarray(at) };
 }
 
 function framesIn(batch: SeqBatch): number {

@@ -82,7 +82,7 @@ export class Feed implements Attachment {
   /** What of the batch the client does not have yet; all of it, but for the case above. */
   #rest(batch: Batch): Batch {
     if (batch.last_seq === 0 || batch.first_seq > this.#cursor) return batch;
-    return { ...sliceFrom(batch, this.#cursor + 1), session_id: batch.session_id };
+    return sliceFrom(batch, this.#cursor + 1);
   }
 
   /** A full owner holds its agent, also while it is fed from the log. */

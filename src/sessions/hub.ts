@@ -7,6 +7,7 @@ import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import { coldInfo, type ListFilter, listSessions, liveInfo } from "./listing.ts";
+import type { Publisher } from "./publish.ts";
 import { unknownSession } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import type { Session } from "./session.ts";
@@ -42,6 +43,10 @@ export class SessionHub implements Hub {
 
   get ledger(): Ledger {
     return this.#options.ledger;
+  }
+
+  get publisher(): Publisher {
+    return this.#options.publisher;
   }
 
   get sessions(): readonly Session[] {

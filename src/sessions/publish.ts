@@ -2,6 +2,8 @@
 // this tick, then given out. A client sees only what the log has (DESIGN R3). One write is under way at a time;
 // what arrives meanwhile forms the next one, so batches grow by themselves with the load.
 import type { Log } from "../base/log.ts";
+import type { Counter, Metrics } from "../base/metrics.ts";
+import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { AppendOrder, AppendOutcome, Store } from "../store/types.ts";
 import type { Stream, Taken } from "./stream.ts";
@@ -18,7 +20,15 @@ export interface Publisher {
   publishRequest(stream: Stream, row: RequestRow, frame: object | undefined): Promise<string | undefined>;
 }
 
-export function createPublisher(store: Store, log: Log): Publisher {
+/** Who else is told of what passes, and where it is counted. */
+export interface PublisherExtras {
+  observer?: Pick<Observer, "frame" | "request">;
+  metrics?: Metrics;
+}
+
+export function createPublisher(store: Store, log: Log, extras: PublisherExtras = {}): Publisher {
+  const { observer } = extras;
+  const counted = countersOf(extras.metrics);
   const waiting = new Set<Stream>();
   let scheduled = false;
   let writing = false;
@@ -72,12 +82,15 @@ export function createPublisher(store: Store, log: Log): Publisher {
     let nextRow = batches.length;
     let nextRequest = nextRow + rows.length;
     let fault: string | undefined;
+    let failed = 0;
     try {
       for (const [stream, part] of taken) {
         const failure = part.tails.length > 0 ? outcome[nextBatch++] : undefined;
         const rowFailure = part.row === undefined ? undefined : outcome[nextRow++];
         const unstored = part.requests.map(() => outcome[nextRequest++]).find((one) => one !== undefined);
         fault ??= failure ?? rowFailure ?? unstored;
+        if (failure === undefined) counted?.stored.add(part.tails.length);
+        else failed += 1;
         stream.settle(part, failure, rowFailure, unstored);
       }
     } finally {
@@ -86,12 +99,17 @@ export function createPublisher(store: Store, log: Log): Publisher {
       if (waiting.size > 0) flush();
     }
     if (fault !== undefined) log.error("store.append_failed", { message: fault, batches: batches.length });
+    if (failed > 0) {
+      counted?.lost.add(failed);
+      log.error("event_persist_error", { message: fault, batches: failed });
+    }
   }
 
   return {
     publish(stream, frame, sync = false) {
       stream.add(frame, sync);
       mark(stream);
+      observer?.frame(stream.row, frame);
     },
     saveRow(stream) {
       stream.touchRow();
@@ -99,10 +117,30 @@ export function createPublisher(store: Store, log: Log): Publisher {
     },
     publishRequest(stream, row, frame) {
       return new Promise((resolve) => {
-        stream.addRequest(row, frame, resolve);
+        stream.addRequest(row, frame, (failure) => {
+          resolve(failure);
+          if (failure === undefined) observer?.request(row);
+        });
         mark(stream);
+        if (frame !== undefined) observer?.frame(stream.row, frame);
       });
     },
+  };
+}
+
+interface Counters {
+  stored: Counter;
+  lost: Counter;
+}
+
+function countersOf(metrics: Metrics | undefined): Counters | undefined {
+  if (metrics === undefined) return undefined;
+  return {
+    stored: metrics.counter("blemees_events_stored_total", "Frames that the log has taken."),
+    lost: metrics.counter(
+      "blemees_event_persist_error_total",
+      "event_persist_error: batches of frames of one session that the log did not take.",
+    ),
   };
 }
 

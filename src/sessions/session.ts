@@ -58,6 +58,9 @@ export class Session {
       ringSize: context.ringSize,
       store: context.store,
       pressure: () => this.balance(),
+      owed: () => {
+        if (!this.#isClosed) context.publisher.saveRow(this.stream);
+      },
     });
     this.#log = context.log.with({ session_id: row.session_id });
     this.conversation = new Conversation({
@@ -107,6 +110,7 @@ export class Session {
   /** Since when nothing has been done with it; undefined while something goes on. */
   get idleSinceMs(): number | undefined {
     if (this.#owner !== undefined || this.delivery.isEngaged || this.conversation.isAsking) return undefined;
+    if (this.stream.isOwed) return undefined; // what the disk did not take is told by this session
     if (this.row.managed !== true) return this.detached_at_ms;
     if (this.conversation.isEngaged) return undefined;
     const { last_event_at_ms = 0 } = this.conversation;
@@ -233,11 +237,10 @@ export class Session {
       await this.conversation.stop("now");
       await this.#context.ledger.idle(this.row.session_id);
       // What its children do must not start it again.
-      if (reason === "owner_closed") {
-        this.row.stopped_at_ms = Date.now();
-        this.#context.publisher.saveRow(this.stream);
-      }
+      if (reason === "owner_closed") this.row.stopped_at_ms = Date.now();
+      if (reason === "owner_closed" || this.stream.isOwed) this.#context.publisher.saveRow(this.stream);
       await this.stream.settled();
+      this.stream.close();
       this.#context.ledger.release(this.row.session_id);
       for (const feed of [...this.stream.feeds]) {
         if (feed.role === "watcher") feed.subscriber.closed(reason);

@@ -25,7 +25,9 @@ export async function drain(hub: SessionHub, graceMs: number, hurry: AbortSignal
       await session.idle();
       if (session.conversation.isRunning) await session.conversation.stop("now");
       await hub.ledger.idle(session.row.session_id);
+      if (session.stream.isOwed) hub.publisher.saveRow(session.stream);
       await session.stream.settled();
+      session.stream.close();
     }),
   );
 }

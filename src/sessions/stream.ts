@@ -1,14 +1,18 @@
 // The event stream of one session: gives out `seq`, keeps the ring, feeds the subscribers. Frames enter only
 // through publish.ts. A frame is turned into text once, for log, ring and all subscribers.
-import { Ring, type SeqBatch } from "../base/ring.ts";
+import { Ring } from "../base/ring.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { LogBatch, Store } from "../store/types.ts";
 import type { Feed } from "./feed.ts";
+import { type LostFrame, LostFrames } from "./lost-frames.ts";
 import type { Batch } from "./types.ts";
 
 /** Text that waits for the log; past this the agent is paused. */
 const MAX_PENDING_CHARS = 128 * 1024;
+/** How long after a failed write the next one is tried, if nothing else is to be written; doubled each time. */
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
 
 export interface StreamOptions {
   row: SessionRow;
@@ -16,6 +20,13 @@ export interface StreamOptions {
   store: Store;
   /** The stream can take no more from the agent, or can again. */
   pressure(): void;
+  /** The store owes something (`isOwed`) and may take it by now: whoever may write saves the row. */
+  owed?(): void;
+}
+
+/** Frames with the time at which they were given to the log. */
+export interface TimedBatch extends Batch {
+  readonly at_ms: number;
 }
 
 /** A row of the ledger on its way to the store, with the frame that tells of it. */
@@ -28,17 +39,21 @@ export interface RequestWrite {
 
 /** What one flush takes out of a stream. */
 export interface Taken {
-  batch: Batch;
+  batch: TimedBatch;
   row: SessionRow | undefined;
   requests: RequestWrite[];
   sync: boolean;
   tails: string[];
+  /** How many of the tails, in front, are not the agent's but tell of lost ones. */
+  notices: number;
 }
 
 export class Stream {
   readonly row: SessionRow;
-  readonly ring: Ring<Batch>;
+  readonly ring: Ring<TimedBatch>;
   readonly feeds = new Set<Feed>();
+  /** Which turn the frame behind `seq` belongs to, where the last reader of a page stopped. */
+  turnMark: { seq: number; turn_id: string | null } | undefined;
   readonly #store: Store;
   readonly #ringSize: number;
   readonly #head: string;
@@ -53,6 +68,12 @@ export class Stream {
   /** The last write of the row failed; it goes along with the next one. */
   #rowOwed = false;
   #lost = 0;
+  readonly #lostFrames = new LostFrames();
+  readonly #owed: (() => void) | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs = RETRY_MS;
+  readonly #ears = new Set<() => void>();
+  #isClosed = false;
   #settled: (() => void)[] = [];
   #inFlight = false;
 
@@ -62,6 +83,7 @@ export class Stream {
     this.#store = options.store;
     this.#ringSize = options.ringSize;
     this.pressure = options.pressure;
+    this.#owed = options.owed?.bind(options);
     this.#head = `{"session_id":${JSON.stringify(options.row.session_id)}`;
   }
 
@@ -76,6 +98,21 @@ export class Stream {
 
   get hasWork(): boolean {
     return this.#tails.length > 0 || this.#rowChanged || this.#requests.length > 0;
+  }
+
+  /** The row as it is now could not be stored; it goes along with the next write. */
+  get isRowOwed(): boolean {
+    return this.#rowOwed;
+  }
+
+  /** Frames were lost and that is told nowhere yet, or the row is newer than what is stored. */
+  get isOwed(): boolean {
+    return this.#lost > 0 || this.#rowOwed;
+  }
+
+  /** The seq behind which frames were last lost, in this life; absent when none were. */
+  get lostAfter(): number | undefined {
+    return this.#lostFrames.after_seq;
   }
 
   get isOverfull(): boolean {
@@ -109,7 +146,8 @@ export class Stream {
 
   take(lostNotice: (backend: string, lost: number, after_seq: number) => object): Taken {
     let tails = this.#tails;
-    if (this.#lost > 0 && tails.length > 0) {
+    const notices = this.#lost > 0 ? 1 : 0;
+    if (notices > 0) {
       const notice = lostNotice(this.row.backend, this.#lost, this.row.last_seq);
       tails = [`,${JSON.stringify(notice).slice(1)}`, ...tails];
     }
@@ -121,14 +159,21 @@ export class Stream {
       seq += 1;
       text += `${head}${seq}${tail}\n`;
     }
-    const batch: Batch = { session_id: this.session_id, first_seq, last_seq: seq, bytes: Buffer.from(text) };
+    const batch: TimedBatch = {
+      session_id: this.session_id,
+      first_seq,
+      last_seq: seq,
+      at_ms: Date.now(),
+      bytes: Buffer.from(text),
+    };
     const taken: Taken = {
       batch,
       // The log itself knows its last seq, so the row goes along only when something else in it changed.
       row: this.#rowChanged || this.#rowOwed ? { ...this.row, last_seq: seq } : undefined,
       requests: this.#requests,
       sync: this.#sync,
-      tails: this.#tails,
+      tails,
+      notices,
     };
     this.#tails = [];
     this.#requests = [];
@@ -144,14 +189,17 @@ export class Stream {
     this.#inFlight = false;
     if (rowFailure !== undefined) this.#rowOwed = true;
     const wasOverfull = this.isOverfull;
-    for (const tail of taken.tails) this.#pendingChars -= tail.length;
+    const tails = taken.notices === 0 ? taken.tails : taken.tails.slice(taken.notices);
+    for (const tail of tails) this.#pendingChars -= tail.length;
     if (taken.tails.length > 0) {
       if (failure === undefined) this.#stored(taken.batch);
-      else
-        this.#notStored(
-          taken.tails.filter((tail) => !taken.requests.some((request) => request.tail === tail)),
-        );
+      else {
+        const shown = tails.filter((tail) => !taken.requests.some((request) => request.tail === tail));
+        this.#notStored(shown, taken.batch.at_ms);
+      }
     }
+    if (this.isOwed) this.#retryLater();
+    else this.#retryMs = RETRY_MS;
     for (const request of taken.requests) request.settled(unstored);
     if (wasOverfull && !this.isOverfull) this.pressure();
     if (!this.hasWork) for (const resolve of this.#settled.splice(0)) resolve();
@@ -164,7 +212,7 @@ export class Stream {
   }
 
   /** Stored frames behind `after_seq`, from the ring or, where it does not reach, from the log. */
-  async after(after_seq: number, maxBytes: number): Promise<SeqBatch | LogBatch | undefined> {
+  async after(after_seq: number, maxBytes: number): Promise<TimedBatch | LogBatch | undefined> {
     const inRing = this.ring.firstSeq;
     if (inRing !== undefined && inRing <= after_seq + 1) return this.ring.after(after_seq);
     if (!this.#store.durable) return this.ring.after(after_seq);
@@ -172,20 +220,60 @@ export class Stream {
     return fromLog ?? this.ring.after(after_seq);
   }
 
-  #stored(batch: Batch): void {
-    this.#lost = 0;
+  /** What was lost behind `after_seq` or later, as far as it is still in memory. */
+  lostSince(after_seq: number): LostFrame[] {
+    return this.#lostFrames.since(after_seq);
+  }
+
+  /** Calls `ear` whenever there is something new, stored or lost, and when the stream is closed. Gives what ends it. */
+  onNews(ear: () => void): () => void {
+    this.#ears.add(ear);
+    return () => void this.#ears.delete(ear);
+  }
+
+  /** Nothing will be written any more: who waits for news is let go, and nothing owed is tried again. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    this.#lostFrames.close();
+    this.#tellNews();
+  }
+
+  #stored(batch: TimedBatch): void {
+    if (this.#lost > 0) {
+      this.#lost = 0;
+      this.#lostFrames.recovered();
+    }
     this.row.last_seq = batch.last_seq;
     this.ring.push(batch);
     for (const feed of this.feeds) feed.deliver(batch);
+    this.#tellNews();
   }
 
   /** DESIGN R2: shown without seq, counted, and told by a notice once the log takes frames again. */
-  #notStored(tails: string[]): void {
+  #notStored(tails: string[], at_ms: number): void {
     if (tails.length === 0) return;
     this.#lost += tails.length;
-    const text = tails.map((tail) => `${this.#head},"persisted":false${tail}\n`).join("");
+    const lines = tails.map((tail) => `${this.#head},"persisted":false${tail}\n`);
+    this.#lostFrames.add(lines, this.row.last_seq, at_ms);
+    const text = lines.join("");
     const batch: Batch = { session_id: this.session_id, first_seq: 0, last_seq: 0, bytes: Buffer.from(text) };
     for (const feed of this.feeds) feed.deliver(batch);
+    this.#tellNews();
+  }
+
+  #tellNews(): void {
+    if (this.#ears.size > 0) for (const ear of [...this.#ears]) ear();
+  }
+
+  /** A session that says no more would otherwise never tell what it lost. */
+  #retryLater(): void {
+    if (this.#owed === undefined || this.#retry !== undefined || this.#isClosed) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      if (this.isOwed && !this.#isClosed) this.#owed?.();
+    }, this.#retryMs).unref();
+    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
   }
 }
 

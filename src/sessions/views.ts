@@ -10,6 +10,7 @@ import {
   type ChildrenIndex,
   childrenIndex,
   familyOf,
+  familyPending,
   pendingCounts,
   type ViewParts,
   type ViewWorld,
@@ -99,15 +100,9 @@ export class Views {
       this.#index = { version: table.version, children: childrenIndex(table.rows()) };
     }
     const pending = pendingCounts(ledger.pending());
-    const familyPending = new Map<string, number>();
-    for (const [session_id, count] of pending) {
-      for (const id of [session_id, ...this.above(session_id)]) {
-        familyPending.set(id, (familyPending.get(id) ?? 0) + count);
-      }
-    }
     return {
       pending,
-      familyPending,
+      familyPending: familyPending(pending, (session_id) => this.above(session_id)),
       children: this.#index.children,
       lastAction: (session_id) => observer.lastAction(session_id),
       provider: (backend) => table.provider(backend),

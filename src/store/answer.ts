@@ -3,7 +3,8 @@ import { perform, type StoreCall, type StoreReply, toFault } from "./calls.ts";
 import type { OpenDriver } from "./driver.ts";
 
 /** These answer with what is stored when the journal could not be moved; a read beyond that still fails. */
-const TOLERANT = new Set<StoreCall["op"]>(["read", "rows", "close"]);
+const TOLERANT = new Set<StoreCall["op"]>(["read", "earliest", "rows", "close"]);
+const MAY_BE_UNFOLDED = new Set<StoreCall["op"]>(["read", "earliest"]);
 
 export function answer(open: OpenDriver, call: StoreCall): StoreReply {
   const { id, journal } = call;
@@ -21,8 +22,8 @@ function serve({ driver, folder }: OpenDriver, { op, args }: StoreCall, unfolded
   if (unfolded !== undefined && !TOLERANT.has(op)) throw new Error(unfolded);
   if (op === "close") folder?.close();
   const value = perform(driver, op, args);
-  // Nothing stored behind this seq, but the journal may have it: not the same as "there is none".
-  if (unfolded !== undefined && op === "read" && value === undefined) throw new Error(unfolded);
+  // Nothing stored (behind this seq), but the journal may have it: not the same as "there is none".
+  if (unfolded !== undefined && MAY_BE_UNFOLDED.has(op) && value === undefined) throw new Error(unfolded);
   // A synced append that follows stands in the journal; it must not come to stand behind frames that came back.
   if (op === "delete") folder?.sync();
   return value;

@@ -48,6 +48,7 @@ export function createStore(call: Caller, close: () => Promise<void>): Store {
     durable: true,
     append: (order) => call("append", [order]),
     read: (session_id, after_seq, max_bytes) => call("read", [session_id, after_seq, max_bytes]),
+    earliest: (session_id) => call("earliest", [session_id]),
     loadRow: (session_id) => call("loadRow", [session_id]),
     rows: () => call("rows", []),
     saveRow: (row) => call("saveRow", [row]),

@@ -13,6 +13,7 @@ export function lateStore(opening: Promise<Store>, durable: boolean): Store {
     append: (order) => (store ? store.append(order) : opened.then((s) => s.append(order))),
     read: (id, after, max) =>
       store ? store.read(id, after, max) : opened.then((s) => s.read(id, after, max)),
+    earliest: async (id) => (await opened).earliest(id),
     loadRow: async (id) => (await opened).loadRow(id),
     rows: async () => (await opened).rows(),
     saveRow: async (row) => (await opened).saveRow(row),

@@ -18,6 +18,7 @@ export function createMemoryStore(): Store {
       return [...batches, ...rows, ...requests].map(() => undefined);
     },
     read: async () => undefined,
+    earliest: async () => undefined,
     loadRow: async () => undefined,
     rows: async () => [],
     saveRow: async () => undefined,

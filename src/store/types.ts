@@ -9,6 +9,8 @@ export interface LogBatch {
   first_seq: number;
   last_seq: number;
   bytes: Uint8Array;
+  /** When what begins at `first_seq` was stored, oldest first; from `read` only, and only where the store keeps times. */
+  stamps?: { first_seq: number; at_ms: number }[];
 }
 
 export interface AppendOrder {
@@ -62,6 +64,8 @@ export interface Driver {
    * frame with seq > after_seq. Undefined when there is none.
    */
   read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined;
+  /** The seq of the oldest stored frame; undefined when there is none. */
+  earliest(session_id: string): number | undefined;
   /**
    * `last_seq` of a row that comes back is what the log really ends with: the next append must be the seq behind
    * it. A log without a row gives a row of defaults.
@@ -111,6 +115,7 @@ export interface Store {
   readonly durable: boolean;
   append(order: AppendOrder): Promise<AppendOutcome>;
   read(session_id: string, after_seq: number, max_bytes: number): Promise<LogBatch | undefined>;
+  earliest(session_id: string): Promise<number | undefined>;
   loadRow(session_id: string): Promise<SessionRow | undefined>;
   rows(): Promise<SessionRow[]>;
   saveRow(row: SessionRow): Promise<void>;

@@ -34,8 +34,8 @@ export const BUGS: Bug[] = [
     edits: [
       {
         file: "stream.ts",
-        from: "taken.tails.filter((tail) => !taken.requests.some((request) => request.tail === tail))",
-        to: "taken.tails",
+        from: "tails.filter((tail) => !taken.requests.some((request) => request.tail === tail))",
+        to: "tails",
       },
     ],
   },

@@ -95,6 +95,7 @@ export function lifeOf(disk: Disk): Life {
       durable: true,
       append: (order) => call(() => append(order)),
       read: (session_id, after_seq, maxBytes) => call(() => store.read(session_id, after_seq, maxBytes)),
+      earliest: (session_id) => call(() => store.earliest(session_id)),
       loadRow: (session_id) => call(() => store.loadRow(session_id)),
       rows: () => call(() => store.rows()),
       saveRow: (row) => call(() => store.saveRow(row)),

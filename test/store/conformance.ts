@@ -109,6 +109,39 @@ export function testStore(name: string, { open, hasTestClock }: StoreUnderTest):
     await append(store, good);
   });
 
+  test(`${name}: the oldest stored frame is told, also after retention and a restart`, async () => {
+    const dir = tempDir();
+    const before = await open({ dir, now: Date.now });
+    expect(await before.earliest("s")).toBeUndefined();
+    await before.saveRow(row("s", { last_seq: 40 }));
+    expect(await before.earliest("s")).toBeUndefined();
+    await append(before, batch("s", 41, 50), batch("other", 1), batch("s", 51, 60));
+    expect(await before.earliest("s")).toBe(41);
+    await before.prune({ ...NO_LIMITS, maxRowsPerSession: 12 });
+    expect(await before.earliest("s")).toBe(49);
+    await before.close();
+    const after = await openFresh({ dir });
+    expect([await after.earliest("s"), await after.earliest("other")]).toEqual([49, 1]);
+    await after.delete("s");
+    expect(await after.earliest("s")).toBeUndefined();
+  });
+
+  test(`${name}: a read tells when its frames were stored, or nothing of it`, async () => {
+    const fromMs = Date.now();
+    const store = await openFresh();
+    await append(store, batch("s", 1, 3));
+    await append(store, batch("s", 4, 6));
+    const { stamps } = (await store.read("s", 1, 100_000)) ?? {};
+    // Lines of a file have no times.
+    expect(stamps === undefined).toBe(name.startsWith("jsonl"));
+    if (stamps === undefined) return;
+    expect(stamps.map(({ first_seq }) => first_seq)).toEqual([2, 4]);
+    for (const { at_ms } of stamps) {
+      expect(at_ms).toBeGreaterThanOrEqual(fromMs);
+      expect(at_ms).toBeLessThanOrEqual(Date.now());
+    }
+  });
+
   test(`${name}: a row is saved with the last batch of its session and refused with it`, async () => {
     const store = await openFresh();
     const rows = [row("a", { turns: 1 }), row("b", { turns: 1 }), row("c", { turns: 1 })];

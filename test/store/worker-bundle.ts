@@ -1,4 +1,4 @@
-// The store thread's bundle, made as the build makes it. It lies inside node_modules, because a bundle in /tmp
+// The bundle of a worker thread, made as the build makes it. It lies inside node_modules, because a bundle in /tmp
 // would not find the SQLite engine.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ export interface Bundle {
   remove(): void;
 }
 
-export async function bundleWorker(): Promise<Bundle> {
+export async function bundleWorker(entry = "src/store/worker.ts"): Promise<Bundle> {
   const cache = join(import.meta.dirname, "../../node_modules/.cache");
   mkdirSync(cache, { recursive: true });
-  const dir = mkdtempSync(join(cache, "blemees-store-"));
-  const outfile = join(dir, "store-worker.mjs");
+  const dir = mkdtempSync(join(cache, "blemees-worker-"));
+  const outfile = join(dir, "worker.mjs");
   await build({
-    entryPoints: [join(import.meta.dirname, "../../src/store/worker.ts")],
+    entryPoints: [join(import.meta.dirname, "../..", entry)],
     bundle: true,
     platform: "node",
     format: "esm",

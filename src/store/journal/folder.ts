@@ -2,9 +2,9 @@
 // place up to which they are stored stands in the same transaction. Runs in the store thread.
 import { dirname } from "node:path";
 import { messageOf } from "../../base/coded-error.ts";
+import { timestamp } from "../../base/timestamp.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { setAside } from "../disk/torn.ts";
-import { timestamp } from "../timestamp.ts";
 import type { DriverOptions } from "../types.ts";
 import { journalNumbers, journalPath } from "./names.ts";
 import { JournalReader } from "./reader.ts";

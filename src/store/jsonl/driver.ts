@@ -79,6 +79,10 @@ class JsonlDriver implements Driver {
     return this.#logs.get(session_id).read(after_seq, max_bytes);
   }
 
+  earliest(session_id: string): number | undefined {
+    return this.#logs.get(session_id).frames?.first_seq;
+  }
+
   loadRow(session_id: string): SessionRow | undefined {
     const { frames } = this.#logs.get(session_id);
     const row = this.#sidecars.read(session_id);

@@ -1,8 +1,9 @@
 // The small files beside a log: read whole, replaced whole and synced. One that is damaged is put aside and reported.
+
+import { timestamp } from "../../base/timestamp.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { setAside } from "../disk/torn.ts";
 import { openIfThere, readAll, replaceFile, syncDirectory, unlinkIfThere, writeAll } from "../disk/whole.ts";
-import { timestamp } from "../timestamp.ts";
 import type { DriverOptions } from "../types.ts";
 
 export interface JsonFileOptions extends DriverOptions {

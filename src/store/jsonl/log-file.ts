@@ -2,11 +2,11 @@
 // The file is scanned once, when it is first touched; from then on `#length` is where good frames end, whatever
 // the disk holds behind it.
 import { errnoOf } from "../../base/coded-error.ts";
+import { timestamp } from "../../base/timestamp.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { copyBytes, setAside } from "../disk/torn.ts";
 import { readAll, replaceFile, syncDirectory, writeAll } from "../disk/whole.ts";
 import { countLines, findBatchFault, sequenceFault, wholeLines } from "../frames.ts";
-import { timestamp } from "../timestamp.ts";
 import type { DriverOptions, LogBatch } from "../types.ts";
 import { LineIndex, type Mark } from "./line-index.ts";
 import { scanLog } from "./scan.ts";

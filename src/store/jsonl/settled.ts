@@ -1,10 +1,11 @@
 // `<id>.settled.ndjson`: rows of the ledger in which nothing changes any more, a line each, so that a save does not
 // carry all that was ever asked. A row comes here from `<id>.requests.json` and leaves that only when it is on the
 // disk: whatever a crash leaves of an append here stands there too. Of two lines for one row the later counts.
+
+import { timestamp } from "../../base/timestamp.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import { copyBytes, setAside } from "../disk/torn.ts";
 import { openIfThere, readAll, replaceFile, syncDirectory, unlinkIfThere, writeAll } from "../disk/whole.ts";
-import { timestamp } from "../timestamp.ts";
 import type { JsonFileOptions } from "./json-file.ts";
 import { isTwin } from "./ledger-file.ts";
 import { settledPath } from "./paths.ts";

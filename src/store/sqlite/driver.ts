@@ -1,5 +1,13 @@
 // The SQLite driver: one transaction an append, and a second try batch by batch when it fails.
 import { messageOf } from "../../base/coded-error.ts";
+import {
+  closeDatabase,
+  type Database,
+  inTransaction,
+  isRefusal,
+  openDatabase,
+  type Statement,
+} from "../../base/sqlite/database.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { defaultRow } from "../default-row.ts";
@@ -17,14 +25,6 @@ import type {
   Retention,
 } from "../types.ts";
 import { emptyOutcome, markUnit, sessionOf, toUnits, type Unit } from "../units.ts";
-import {
-  closeDatabase,
-  type Database,
-  inTransaction,
-  isRefusal,
-  openDatabase,
-  type Statement,
-} from "./database.ts";
 import { Events } from "./events.ts";
 import { migrate } from "./migrations.ts";
 import { Requests, walkRequests } from "./requests.ts";
@@ -104,6 +104,10 @@ export class SqliteDriver implements Driver, FoldTarget {
 
   read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined {
     return this.#events.read(session_id, after_seq, max_bytes);
+  }
+
+  earliest(session_id: string): number | undefined {
+    return this.#events.earliestSeq(session_id);
   }
 
   loadRow(session_id: string): SessionRow | undefined {

@@ -1,7 +1,8 @@
 // The table `batches`: the frames of all sessions, one row a batch. Callers hold the transaction.
+
+import type { Database, Statement } from "../../base/sqlite/database.ts";
 import { countLines, findBatchFault, offsetOfLine, sequenceFault, wholeLines } from "../frames.ts";
 import type { LogBatch } from "../types.ts";
-import type { Database, Statement } from "./database.ts";
 
 export interface StoredBatch {
   first_seq: number;
@@ -9,11 +10,16 @@ export interface StoredBatch {
   bytes: Uint8Array;
 }
 
+interface TimedBatch extends StoredBatch {
+  at_ms: number;
+}
+
 const MAX_CACHED = 4096;
 
 export class Events {
   readonly #insert: Statement;
   readonly #newest: Statement;
+  readonly #oldest: Statement;
   readonly #floor: Statement;
   readonly #at: Statement;
   readonly #delete: Statement;
@@ -28,11 +34,12 @@ export class Events {
     this.#newest = db.prepare(
       "SELECT last_seq FROM batches WHERE session_id = ? ORDER BY first_seq DESC LIMIT 1",
     );
+    this.#oldest = db.prepare("SELECT min(first_seq) AS first_seq FROM batches WHERE session_id = ?");
     this.#floor = db.prepare(
       "SELECT max(first_seq) AS first_seq FROM batches WHERE session_id = ? AND first_seq <= ?",
     );
     this.#at = db.prepare(
-      "SELECT first_seq, last_seq, bytes FROM batches WHERE session_id = ? AND first_seq >= ? ORDER BY first_seq LIMIT 1",
+      "SELECT first_seq, last_seq, at_ms, bytes FROM batches WHERE session_id = ? AND first_seq >= ? ORDER BY first_seq LIMIT 1",
     );
     this.#delete = db.prepare("DELETE FROM batches WHERE session_id = ?");
   }
@@ -62,13 +69,18 @@ export class Events {
     return (this.#newest.get(session_id) as { last_seq: number } | undefined)?.last_seq;
   }
 
+  earliestSeq(session_id: string): number | undefined {
+    return (this.#oldest.get(session_id) as { first_seq: number | null }).first_seq ?? undefined;
+  }
+
   read(session_id: string, after_seq: number, max_bytes: number): LogBatch | undefined {
     const first = this.#firstBehind(session_id, after_seq);
     if (first === undefined) return undefined;
     const parts: Uint8Array[] = [];
+    const stamps: { first_seq: number; at_ms: number }[] = [];
     let size = 0;
     let last_seq = first.first_seq - 1;
-    for (let next: StoredBatch | undefined = first; next !== undefined; ) {
+    for (let next: TimedBatch | undefined = first; next !== undefined; ) {
       // Exactly the seq behind: what stands behind a hole is not handed out as if there were none.
       if (next.first_seq !== last_seq + 1) break;
       const length = wholeLines(next.bytes, max_bytes - size);
@@ -76,12 +88,13 @@ export class Events {
       const whole = length === next.bytes.length;
       const part = next.bytes.subarray(0, length);
       parts.push(part);
+      stamps.push({ first_seq: next.first_seq, at_ms: next.at_ms });
       size += length;
       last_seq = whole ? next.last_seq : last_seq + countLines(part);
       if (!whole || size >= max_bytes) break;
       next = this.#batchFrom(session_id, last_seq + 1);
     }
-    return { session_id, first_seq: first.first_seq, last_seq, bytes: join(parts, size) };
+    return { session_id, first_seq: first.first_seq, last_seq, bytes: join(parts, size), stamps };
   }
 
   delete(session_id: string): void {
@@ -90,7 +103,7 @@ export class Events {
   }
 
   /** The first stored batch with frames behind `after_seq`, without the frames up to it. */
-  #firstBehind(session_id: string, after_seq: number): StoredBatch | undefined {
+  #firstBehind(session_id: string, after_seq: number): TimedBatch | undefined {
     const floor = this.#floor.get(session_id, after_seq + 1) as { first_seq: number | null };
     let batch = this.#batchFrom(session_id, floor.first_seq ?? 0);
     if (batch !== undefined && batch.last_seq <= after_seq) {
@@ -105,8 +118,8 @@ export class Events {
     };
   }
 
-  #batchFrom(session_id: string, first_seq: number): StoredBatch | undefined {
-    return this.#at.get(session_id, first_seq) as StoredBatch | undefined;
+  #batchFrom(session_id: string, first_seq: number): TimedBatch | undefined {
+    return this.#at.get(session_id, first_seq) as TimedBatch | undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 // The schema, as numbered steps. A step that was released is never edited; `user_version` says how many ran.
-import { CodedError } from "../../base/coded-error.ts";
-import { type Database, inTransaction } from "./database.ts";
+import type { Database } from "../../base/sqlite/database.ts";
+import { runMigrations } from "../../base/sqlite/migrate.ts";
 
 /** Step n brings the schema from version n to n + 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -67,23 +67,5 @@ function isoTime(field: string): string {
 }
 
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
-  const found = userVersion(db);
-  if (found > migrations.length) {
-    throw new CodedError(
-      "internal",
-      `the database has schema version ${found} and this program knows ${migrations.length}; install the newer blemees, or give this one another XDG_STATE_HOME`,
-    );
-  }
-  for (const [at, sql] of migrations.entries()) {
-    if (at < found) continue;
-    inTransaction(db, () => {
-      db.exec(sql);
-      db.exec(`PRAGMA user_version=${at + 1}`);
-    });
-  }
-}
-
-function userVersion(db: Database): number {
-  const row = db.prepare("PRAGMA user_version").get() as { user_version: number };
-  return row.user_version;
+  runMigrations(db, migrations);
 }

@@ -1,9 +1,10 @@
 // The table `pending_requests`: the ledger's row as JSON, beside the columns that one queries by. Callers hold the
 // transaction.
+
+import type { Database, Statement } from "../../base/sqlite/database.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import { isOpen } from "../ledger.ts";
 import type { RequestFilter } from "../types.ts";
-import type { Database, Statement } from "./database.ts";
 
 const SELECT = "SELECT row, requested_at_ms, request_id FROM pending_requests INDEXED BY";
 const BY_SESSION = `${SELECT} pending_requests_by_session WHERE session_id = ?`;

@@ -1,8 +1,9 @@
 // Removes old frames from `batches`: everything up to one seq a session, so that what stays is gapless. A batch
 // that straddles the cut is replaced by its tail.
+
+import { type Database, inTransaction, type Statement } from "../../base/sqlite/database.ts";
 import { countLines, offsetOfLine } from "../frames.ts";
 import type { PruneCounts, Retention } from "../types.ts";
-import { type Database, inTransaction, type Statement } from "./database.ts";
 import type { StoredBatch } from "./events.ts";
 
 interface Size {

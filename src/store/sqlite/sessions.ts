@@ -1,7 +1,8 @@
 // The table `sessions`: the row as JSON, beside the columns that one queries by. The log is the authority on
 // `last_seq`; the column counts only for a session whose log is empty.
+
+import type { Database, Statement } from "../../base/sqlite/database.ts";
 import type { SessionRow } from "../../protocol/session.ts";
-import type { Database, Statement } from "./database.ts";
 
 const LOG_SEQ =
   "(SELECT b.last_seq FROM batches b WHERE b.session_id = s.session_id ORDER BY b.first_seq DESC LIMIT 1) AS log_seq";

@@ -135,6 +135,8 @@ test("while the database takes nothing, appends go on, what it has stays readabl
   await append(world.store, batch("s", 2));
   expect(await world.store.read("s", 0, 1_000)).toMatchObject({ last_seq: 1 });
   await expect(world.store.read("s", 1, 1_000)).rejects.toThrow(/could not be moved.*readonly/);
+  expect(await world.store.earliest("s")).toBe(1);
+  await expect(world.store.earliest("new")).rejects.toThrow(/could not be moved.*readonly/);
   await expect(world.store.loadRow("s")).rejects.toThrow(/readonly/);
   await expect(world.store.delete("s")).rejects.toThrow(/readonly/);
   expect(await world.store.rows()).toEqual([]);

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { closeDatabase, type Database, openDatabase } from "../../../src/store/sqlite/database.ts";
+import { closeDatabase, type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
 import { batch, frames, request, row, tempDir, text } from "../material.ts";

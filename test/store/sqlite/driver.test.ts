@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import {
   openInProcessStore,
@@ -9,7 +10,6 @@ import {
   type RequestFilter,
   type Store,
 } from "../../../src/store/index.ts";
-import { type Database, openDatabase } from "../../../src/store/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
 import { toQuery } from "../../../src/store/sqlite/requests.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { closeDatabase, type Database, openDatabase } from "../../../src/store/sqlite/database.ts";
+import { closeDatabase, type Database, openDatabase } from "../../../src/base/sqlite/database.ts";
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { MIGRATIONS, migrate } from "../../../src/store/sqlite/migrations.ts";
 import { batch, frames, request, tempDir, text } from "../material.ts";

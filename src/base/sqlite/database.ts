@@ -1,21 +1,29 @@
-// Opens the database file: the engine that this Node has, private permissions, one daemon at a time, and a
+// Opens a database file: the engine that this Node has, private permissions, one daemon at a time, and a
 // broken file moved aside instead of being used or lost. Knows nothing of tables.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
-import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { CodedError, messageOf } from "../coded-error.ts";
 import { timestamp } from "../timestamp.ts";
-import type { Recovery } from "../types.ts";
 
 export type Database = DatabaseSyncInstance;
 export type Statement = ReturnType<Database["prepare"]>;
+
+/** A broken file that was moved out of the way. */
+export interface MovedAside {
+  kept_seq: 0;
+  cut_bytes: number;
+  aside: string;
+}
 
 interface Opening {
   path: string;
   /** Reads enough of the file to find out that it is broken. */
   prepare(db: Database): void;
   now(): number;
-  onRecovery(recovery: Recovery): void;
+  onRecovery(recovery: MovedAside): void;
+  /** Other programs may read the file while we have it open. */
+  isShared?: boolean;
 }
 
 const SQLITE_BUSY = 5;
@@ -96,7 +104,8 @@ function connect(engine: Engine, opening: Opening): Database {
   const db = new engine(opening.path);
   try {
     // The lock is taken by the first access and kept, so a second daemon fails here and not in a write.
-    db.exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
+    if (opening.isShared !== true) db.exec("PRAGMA locking_mode=EXCLUSIVE");
+    db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
     // Without a limit the WAL keeps the size of the largest transaction for ever.
     db.exec("PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF; PRAGMA temp_store=MEMORY");
     // What a row no longer says, such as a secret, is not left in the pages that it stood in.
@@ -133,7 +142,8 @@ function isBusy(error: unknown): boolean {
   return resultCode(error) === SQLITE_BUSY || /database is locked/.test(messageOf(error));
 }
 
-function isBroken(error: unknown): boolean {
+/** The file itself is damaged, and no other try will read it. */
+export function isBroken(error: unknown): boolean {
   const code = resultCode(error);
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return true;
   return /file is not a database|disk image is malformed/.test(messageOf(error));

@@ -1,0 +1,114 @@
+// Counters and gauges of the daemon, as Prometheus reads them. Names are declared once, where they are counted.
+
+export interface Counter {
+  /** Labels are few and bounded: never an id. */
+  add(by?: number, labels?: Readonly<Record<string, string>>): void;
+}
+
+export interface Metrics {
+  counter(name: string, help: string): Counter;
+  /** Read when somebody asks. Several values differ in their labels. */
+  gauge(name: string, help: string, read: () => number | readonly Sample[]): void;
+  /** The text exposition format, version 0.0.4. */
+  text(): string;
+}
+
+export interface Sample {
+  value: number;
+  labels: Readonly<Record<string, string>>;
+}
+
+interface Family {
+  type: "counter" | "gauge";
+  help: string;
+  /** The text of the labels, with braces or empty, and the value. */
+  samples(): [string, number][];
+}
+
+const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+export function createMetrics(): Metrics {
+  const families = new Map<string, Family>();
+
+  function declare(name: string, family: Family): void {
+    if (!METRIC_NAME.test(name)) throw new Error(`"${name}" is no name for a metric`);
+    if (families.has(name)) throw new Error(`the metric ${name} is declared twice`);
+    families.set(name, family);
+  }
+
+  return {
+    counter(name, help) {
+      const values = new Map<string, number>();
+      declare(name, {
+        type: "counter",
+        help,
+        // Present from the start, so that "never" and "not there" differ.
+        samples: () => (values.size === 0 ? [["", 0]] : [...values]),
+      });
+      return {
+        add(by = 1, labels) {
+          // What is counted never goes down; a caller on the path of events is not thrown at for it.
+          if (!(by >= 0)) return;
+          const key = labels === undefined ? "" : labelText(labels);
+          values.set(key, (values.get(key) ?? 0) + by);
+        },
+      };
+    },
+    gauge(name, help, read) {
+      declare(name, {
+        type: "gauge",
+        help,
+        samples() {
+          const found = read();
+          if (typeof found === "number") return [["", found]];
+          return found.map(({ value, labels }) => [labelText(labels), value]);
+        },
+      });
+    },
+    text: () =>
+      [...families]
+        .sort(byName)
+        .map(([name, family]) => familyText(name, family))
+        .join(""),
+  };
+}
+
+function familyText(name: string, family: Family): string {
+  let samples: [string, number][];
+  try {
+    samples = family.samples().sort(byName);
+  } catch {
+    // One gauge that cannot be read must not hide the others; it is missing, as for any exporter.
+    return "";
+  }
+  const lines = samples.map(([labels, value]) => `${name}${labels} ${numberText(value)}\n`);
+  return `# HELP ${name} ${escapeHelp(family.help)}\n# TYPE ${name} ${family.type}\n${lines.join("")}`;
+}
+
+/** The same labels give the same text, in whatever order they were written. */
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels)
+    .filter(([name]) => LABEL_NAME.test(name))
+    .sort(byName)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+}
+
+function escapeLabel(text: string): string {
+  return escapeHelp(text).replaceAll('"', '\\"');
+}
+
+function numberText(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (Number.isFinite(value)) return String(value);
+  return value > 0 ? "+Inf" : "-Inf";
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

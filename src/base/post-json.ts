@@ -1,0 +1,84 @@
+// Posts JSON to a URL and looks at nothing but the status: a few tries, a time limit for each, no redirects, and not a
+// byte of the body is read.
+import { type ClientRequest, type IncomingMessage, request as plainRequest } from "node:http";
+import { request as tlsRequest } from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "./coded-error.ts";
+
+export interface PostOptions {
+  timeoutMs: number;
+  /** Waited before each further try. */
+  backoffMs: readonly number[];
+  /** The program's name and version. */
+  userAgent: string;
+  signal: AbortSignal;
+}
+
+export interface PostOutcome {
+  ok: boolean;
+  tries: number;
+  /** What went wrong at the last try. */
+  reason?: string;
+}
+
+/** Never rejects. */
+export async function postJson(url: URL, body: object, options: PostOptions): Promise<PostOutcome> {
+  const bytes = Buffer.from(JSON.stringify(body));
+  for (let tries = 1; ; tries += 1) {
+    const fault = await postOnce(url, bytes, options);
+    if (fault === undefined) return { ok: true, tries };
+    const waitMs = options.backoffMs[tries - 1];
+    if (fault.isFinal || waitMs === undefined || options.signal.aborted) {
+      return { ok: false, tries, reason: fault.reason };
+    }
+    // Rejects only when it is called off, which the next try says.
+    await sleep(waitMs, undefined, { signal: options.signal, ref: false }).catch(() => undefined);
+  }
+}
+
+interface Fault {
+  reason: string;
+  /** Asking again will not help. */
+  isFinal: boolean;
+}
+
+async function postOnce(url: URL, bytes: Buffer, options: PostOptions): Promise<Fault | undefined> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
+  try {
+    const status = await statusOf(url, bytes, options.userAgent, signal);
+    return judge(status);
+  } catch (error) {
+    if (options.signal.aborted) return { reason: "called off", isFinal: true };
+    const reason = signal.aborted ? `no answer within ${options.timeoutMs} ms` : messageOf(error);
+    return { reason, isFinal: false };
+  }
+}
+
+function statusOf(url: URL, bytes: Buffer, userAgent: string, signal: AbortSignal): Promise<number> {
+  const send = url.protocol === "https:" ? tlsRequest : plainRequest;
+  return new Promise((resolve, reject) => {
+    const headers = {
+      "content-type": "application/json",
+      "content-length": bytes.length,
+      "user-agent": userAgent,
+      connection: "close",
+    };
+    const call: ClientRequest = send(url, { method: "POST", headers, signal, agent: false });
+    call.on("error", reject);
+    call.on("response", (response: IncomingMessage) => {
+      resolve(response.statusCode ?? 0);
+      // Behind the status nothing is wanted, however much the other side has to say.
+      response.on("error", () => undefined);
+      response.destroy();
+    });
+    call.end(bytes);
+  });
+}
+
+function judge(status: number): Fault | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  if (status >= 300 && status < 400)
+    return { reason: `status ${status}: redirects are not followed`, isFinal: true };
+  const isFinal = status >= 400 && status < 500 && status !== 408 && status !== 429;
+  return { reason: `status ${status}`, isFinal };
+}

@@ -1,0 +1,26 @@
+// Brings a database to the schema of this program, by numbered steps; `user_version` says how many ran.
+import { CodedError } from "../coded-error.ts";
+import { type Database, inTransaction } from "./database.ts";
+
+/** Step n brings the schema from version n to n + 1. */
+export function runMigrations(db: Database, migrations: readonly string[]): void {
+  const found = userVersion(db);
+  if (found > migrations.length) {
+    throw new CodedError(
+      "internal",
+      `the database has schema version ${found} and this program knows ${migrations.length}; install the newer blemees, or give this one another XDG_STATE_HOME`,
+    );
+  }
+  for (const [at, sql] of migrations.entries()) {
+    if (at < found) continue;
+    inTransaction(db, () => {
+      db.exec(sql);
+      db.exec(`PRAGMA user_version=${at + 1}`);
+    });
+  }
+}
+
+function userVersion(db: Database): number {
+  const row = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  return row.user_version;
+}

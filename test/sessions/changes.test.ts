@@ -1,0 +1,139 @@
+// What dashboards and waiters are told: few views, always the last state, and nobody harmed by a bad listener.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import type { InputRecord } from "../../src/protocol/queue.ts";
+import type { ChangeView } from "../../src/protocol/views.ts";
+import { Changes } from "../../src/sessions/changes.ts";
+import { type ViewWorld, viewOf } from "../../src/sessions/view.ts";
+import { request } from "../store/material.ts";
+import { rowOf } from "./fakes.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const WORLD: ViewWorld = {
+  pending: new Map(),
+  familyPending: new Map(),
+  children: new Map(),
+  lastAction: () => undefined,
+  provider: (backend) => backend,
+  stallMs: 0,
+  nowMs: 0,
+};
+
+/** Sessions whose only fact is a number of turns. */
+function bench(turns: Record<string, number>) {
+  const view = vi.fn((session_id: string) => {
+    const count = turns[session_id];
+    return count === undefined ? undefined : viewOf({ row: rowOf(session_id, { turns: count }) }, WORLD);
+  });
+  const above = (session_id: string) => (session_id === "child" ? ["parent"] : []);
+  const changes = new Changes({ view, above, log: silentLog });
+  const heard: string[] = [];
+  const hear = (change: ChangeView) => void heard.push(wordOf(change));
+  return { changes, view, heard, hear, turns };
+}
+
+function wordOf(change: ChangeView): string {
+  if (change.kind === "session") return `${change.session.session_id} ${change.session.turns}`;
+  if (change.kind === "request") return `request ${change.request.request_id}`;
+  if (change.kind === "queue") return `queue ${change.session_id} ${change.input.state}`;
+  return change.kind === "reset" ? "reset" : `gone ${change.session_id}`;
+}
+
+const input: InputRecord = { message_id: "m", kind: "user", state: "done", queued_at_ms: 1 };
+
+test("the first change goes out at once, those of the next 50 ms as one, and the last state arrives", async () => {
+  const { changes, heard, hear, turns, view } = bench({ s: 0, t: 0 });
+  changes.onChange(hear);
+  for (turns["s"] = 1; turns["s"] < 5; turns["s"] += 1) changes.changed("s");
+  await vi.advanceTimersByTimeAsync(0);
+  expect(heard).toEqual(["s 5"]);
+  for (turns["s"] = 6; turns["s"] < 20; turns["s"] += 1) {
+    changes.changed("s");
+    await vi.advanceTimersByTimeAsync(2);
+  }
+  changes.changed("t");
+  await vi.advanceTimersByTimeAsync(0);
+  expect(heard).toEqual(["s 5", "t 0"]);
+  await vi.advanceTimersByTimeAsync(50);
+  expect(heard).toEqual(["s 5", "t 0", "s 20"]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(view).toHaveBeenCalledTimes(3);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a session that changes all the time is shown every 50 ms, not later", async () => {
+  const { changes, heard, hear } = bench({ s: 0 });
+  changes.onChange(hear);
+  for (let ms = 0; ms < 1_000; ms += 5) {
+    changes.changed("s");
+    await vi.advanceTimersByTimeAsync(5);
+  }
+  expect(heard).toHaveLength(21);
+});
+
+test("nothing is computed while nobody listens, and nothing told to who has ended", async () => {
+  const { changes, view, heard, hear } = bench({ s: 0 });
+  changes.changed("s");
+  const end = changes.onChange(hear);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(view).not.toHaveBeenCalled();
+  changes.changed("s");
+  end();
+  await vi.advanceTimersByTimeAsync(100);
+  expect({ heard, calls: view.mock.calls, timers: vi.getTimerCount() }).toEqual({
+    heard: [],
+    calls: [],
+    timers: 0,
+  });
+});
+
+test("a removed session is told at once, and no view of it comes behind that", async () => {
+  const { changes, heard, hear } = bench({ s: 1 });
+  changes.onChange(hear);
+  changes.changed("s");
+  changes.removed("s");
+  await vi.advanceTimersByTimeAsync(100);
+  expect(heard).toEqual(["gone s"]);
+});
+
+test("requests and messages go out each, with the views of all whom they concern", async () => {
+  const { changes, heard, hear } = bench({ child: 1, parent: 2 });
+  changes.onChange(hear);
+  changes.request(request("child", "r"));
+  changes.queue("child", input);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(heard).toEqual(["request r", "queue child done", "child 1", "parent 2"]);
+});
+
+test("a listener that throws, or a view that does, harms nobody", async () => {
+  const { changes, heard, hear, view } = bench({ s: 1, t: 1 });
+  changes.onChange(() => {
+    throw new Error("bad listener");
+  });
+  changes.onChange(hear);
+  view.mockImplementationOnce(() => {
+    throw new Error("bad view");
+  });
+  changes.changed("s");
+  changes.changed("t");
+  await vi.advanceTimersByTimeAsync(0);
+  expect(heard).toEqual(["t 1"]);
+});
+
+test("an ear on one session hears every change of it at once, without a view", () => {
+  const { changes, view } = bench({ s: 1 });
+  const ear = vi.fn();
+  const end = changes.onTouch("s", ear);
+  changes.changed("s");
+  changes.changed("t");
+  changes.queue("s", input);
+  changes.request(request("s", "r"));
+  changes.removed("s");
+  expect(ear).toHaveBeenCalledTimes(4);
+  end();
+  changes.changed("s");
+  expect(ear).toHaveBeenCalledTimes(4);
+  expect(view).not.toHaveBeenCalled();
+});

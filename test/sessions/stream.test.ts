@@ -1,0 +1,44 @@
+// What a stream remembers of frames that could not be stored, and how it makes up for them.
+import { expect, test, vi } from "vitest";
+import { History } from "./history.ts";
+
+test("lost events are forgotten ten minutes after the log recovered, that they were lost is not", async () => {
+  vi.useFakeTimers();
+  try {
+    const history = await History.open("memory");
+    history.failing = true;
+    Object.assign(history.store, { durable: true });
+    await history.say("lost");
+    history.failing = false;
+    await history.say("b");
+    expect((await history.read(0, { include_unpersisted: true })).unpersisted).toHaveLength(1);
+    vi.advanceTimersByTime(600_000);
+    const page = await history.read(0, { include_unpersisted: true });
+    expect(page).toMatchObject({ unpersisted: [], gap_reason: "persistence_error" });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a session that says no more writes its marker by itself once the log takes it", async () => {
+  vi.useFakeTimers();
+  try {
+    const history = await History.open("memory");
+    Object.assign(history.store, { durable: true });
+    await history.say("a");
+    history.failing = true;
+    await history.say("lost");
+    expect(history.stream.isOwed).toBe(true);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(history.stream.last_seq).toBe(1);
+    history.failing = false;
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(history.ear.heard.at(-1)).toMatchObject({ seq: 2, category: "event_persist_recovered" });
+    expect(history.stream.isOwed).toBe(false);
+    expect(vi.getTimerCount()).toBe(1); // the lost frames that are forgotten later
+    history.stream.close();
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});

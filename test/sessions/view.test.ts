@@ -1,0 +1,169 @@
+// Sessions as a manager sees them: rows, live facts, and what is counted over families.
+import { expect, test } from "vitest";
+import { SessionView } from "../../src/protocol/views.ts";
+import {
+  childrenIndex,
+  familyOf,
+  familyPending,
+  type LiveFacts,
+  pendingCounts,
+  type ViewWorld,
+  viewOf,
+  viewsOf,
+} from "../../src/sessions/view.ts";
+import { request } from "../store/material.ts";
+import { rowOf } from "./fakes.ts";
+
+const worldOf = (over: Partial<ViewWorld> = {}): ViewWorld => ({
+  pending: new Map(),
+  familyPending: new Map(),
+  children: new Map(),
+  lastAction: () => undefined,
+  provider: (backend) => (backend === "codex" ? "codex-app" : backend),
+  stallMs: 60_000,
+  nowMs: 1_000_000,
+  ...over,
+});
+
+const busy: LiveFacts = { activity: "working", isTurnActive: true, isRunning: true, attached: false };
+
+test("a session that is only in the store is stopped, and nothing of it runs", () => {
+  const row = rowOf("s", { backend: "codex", turn: { turn_id: "t", started_at_ms: 5 } });
+  const view = viewOf({ row }, worldOf());
+  SessionView.parse(view);
+  expect(view).toEqual({
+    session_id: "s",
+    backend: "codex",
+    provider: "codex-app",
+    children: [],
+    managed: false,
+    activity_state: "stopped",
+    attached: false,
+    running: false,
+    stalled: false,
+    pending_requests: 0,
+    family_pending_requests: 0,
+    queued: 0,
+    turns: 0,
+    usage: row.cumulative_usage,
+    context_tokens: 0,
+    started_at_ms: 1,
+    last_active_at_ms: 1,
+    last_seq: 0,
+  });
+});
+
+test("a live session shows its turn, its family, its queue and what it did last", () => {
+  const message = { role: "user" as const, content: "next" };
+  const row = rowOf("s", {
+    name: "worker",
+    title: "do it",
+    cwd: "/w",
+    model: "m",
+    parent: "p",
+    managed: true,
+    turn: { turn_id: "t", started_at_ms: 999_000 },
+    queue: [{ message_id: "m1", kind: "user", message, queued_at_ms: 1 }],
+    last_turn_usage: { input_tokens: 3, cache_read_input_tokens: 4 },
+    cumulative_usage: { input_tokens: 10 },
+    cost_usd: 0.5,
+    budget: { max_turns: 3 },
+    last_result: { turn_id: "t0", subtype: "success", ended_at_ms: 2 },
+    last_seq: 12,
+  });
+  const last_action = {
+    session_id: "s",
+    source_provider: "fake",
+    action_kind: "command" as const,
+    summary_text: "ran make",
+    status: "success" as const,
+    started_at_ms: 1,
+  };
+  const pending = new Map([["s", 1]]);
+  const children = new Map([["s", ["a", "b"]]]);
+  const world = worldOf({
+    pending,
+    children,
+    familyPending: new Map([["s", 4]]),
+    lastAction: () => last_action,
+  });
+  const view = viewOf({ row, live: { ...busy, attached: true, last_event_at_ms: 7 } }, world);
+  SessionView.parse(view);
+  expect(view).toMatchObject({
+    name: "worker",
+    parent: "p",
+    children: ["a", "b"],
+    managed: true,
+    activity_state: "working",
+    attached: true,
+    running: true,
+    turn: { turn_id: "t", started_at_ms: 999_000 },
+    last_action,
+    pending_requests: 1,
+    family_pending_requests: 4,
+    queued: 1,
+    usage: { input_tokens: 10 },
+    context_tokens: 7,
+    last_event_at_ms: 7,
+    last_seq: 12,
+  });
+});
+
+test("a session stalls when its turn is silent for too long and nothing is asked", () => {
+  const row = rowOf("s", { turn: { turn_id: "t", started_at_ms: 900_000 } });
+  const isStalled = (live: LiveFacts | undefined, over: Partial<ViewWorld> = {}) =>
+    viewOf({ row, live }, worldOf(over)).stalled;
+  expect(isStalled(busy)).toBe(true);
+  expect(isStalled({ ...busy, last_event_at_ms: 950_000 })).toBe(false);
+  expect(isStalled({ ...busy, last_event_at_ms: 939_999 })).toBe(true);
+  expect(isStalled(busy, { pending: new Map([["s", 1]]) })).toBe(false);
+  expect(isStalled({ ...busy, isTurnActive: false })).toBe(false);
+  expect(isStalled(busy, { stallMs: 0 })).toBe(false);
+  expect(isStalled(undefined)).toBe(false);
+});
+
+test("pending requests are counted for every session above the one that asks, also in a circle", () => {
+  const above: Record<string, string[]> = { leaf: ["mid", "root"], mid: ["root"], x: ["y", "x"] };
+  const counts = pendingCounts([
+    request("leaf", "1"),
+    request("leaf", "2"),
+    request("mid", "3"),
+    request("mid", "4", { status: "resolved" }),
+    request("x", "5"),
+  ]);
+  expect(Object.fromEntries(counts)).toEqual({ leaf: 2, mid: 1, x: 1 });
+  const totals = familyPending(counts, (id) => above[id] ?? []);
+  expect(Object.fromEntries(totals)).toEqual({ leaf: 2, mid: 3, root: 3, x: 1, y: 1 });
+});
+
+test("a family is walked parents first, siblings by age, and a circle ends", () => {
+  const children = childrenIndex([
+    rowOf("b", { parent: "root", started_at_ms: 5 }),
+    rowOf("a", { parent: "root", started_at_ms: 3 }),
+    rowOf("a1", { parent: "a" }),
+    rowOf("root", { parent: "a1" }),
+  ]);
+  const walk = (id: string) =>
+    familyOf(id, children).map(({ session_id, depth }) => `${session_id} ${depth}`);
+  expect(walk("root")).toEqual(["root 0", "a 1", "a1 2", "b 1"]);
+  expect(walk("alone")).toEqual(["alone 0"]);
+});
+
+test("a list is filtered, the most recently active first, and cut last", () => {
+  const live = { ...busy, activity: "idle" as const };
+  const all = [
+    { row: rowOf("old", { last_active_at_ms: 1, name: "n", cwd: "/w" }), live },
+    { row: rowOf("young", { last_active_at_ms: 9, parent: "old" }) },
+    { row: rowOf("mid", { last_active_at_ms: 5, backend: "codex", parent: "old" }), live: busy },
+  ];
+  const ids = (filter: Parameters<typeof viewsOf>[2]) =>
+    viewsOf(all, worldOf(), filter).map((view) => view.session_id);
+  expect(ids({})).toEqual(["young", "mid", "old"]);
+  expect(ids({ limit: 2 })).toEqual(["young", "mid"]);
+  expect(ids({ backend: "codex" })).toEqual(["mid"]);
+  expect(ids({ parent: "old", limit: 1 })).toEqual(["young"]);
+  expect(ids({ name: "n" })).toEqual(["old"]);
+  expect(ids({ cwd: "/w" })).toEqual(["old"]);
+  expect(ids({ state: ["working", "stopped"] })).toEqual(["young", "mid"]);
+  expect(ids({ live: true })).toEqual(["mid", "old"]);
+});
