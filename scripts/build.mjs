@@ -1,4 +1,4 @@
-// Builds dist/: one bundle a program (start-up matters), the store's worker, the client library with its types.
+// Builds dist/: one bundle a program (start-up matters), the worker threads, the client library with its types.
 //   node scripts/build.mjs [--quiet]
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,7 +11,8 @@ const isQuiet = process.argv.includes("--quiet");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const startedMs = Date.now();
 
-const PROGRAMS = ["blemeesd", "blemeesctl"];
+const PROGRAMS = ["blemeesd", "blemeesctl", "sm"];
+const WORKERS = { "store-worker": "src/store/worker.ts", "observe-worker": "src/observe/worker.ts" };
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -36,10 +37,20 @@ rmSync(join(root, "dist"), { recursive: true, force: true });
 await Promise.all([
   build({
     ...common,
-    entryPoints: Object.fromEntries(PROGRAMS.map((name) => [name, `src/bin/${name}.ts`])),
+    entryPoints: Object.fromEntries(
+      PROGRAMS.filter((name) => name !== "blemeesd").map((name) => [name, `src/bin/${name}.ts`]),
+    ),
     banner: withRequire,
   }),
-  build({ ...common, entryPoints: { "store-worker": "src/store/worker.ts" }, banner: withRequire }),
+  // What the daemon imports only when it is needed (HTTP) is a file of its own, so that a start does not read it.
+  build({
+    ...common,
+    entryPoints: { blemeesd: "src/bin/blemeesd.ts" },
+    banner: withRequire,
+    splitting: true,
+    chunkNames: "daemon/[name]-[hash]",
+  }),
+  build({ ...common, entryPoints: WORKERS, banner: withRequire }),
   build({ ...common, entryPoints: { client: "src/client/index.ts" }, sourcemap: true }),
 ]);
 for (const name of PROGRAMS) chmodSync(join(root, "dist", `${name}.js`), 0o755);

@@ -1,6 +1,8 @@
 // docs/cli.md, from what the programs print themselves.
 import { programHelp, promptHelp, verbHelp } from "../../src/cli/blemeesctl/help.ts";
 import { VERBS } from "../../src/cli/blemeesctl/verbs.ts";
+import { COMMANDS } from "../../src/cli/sm/commands.ts";
+import { commandHelp, programHelp as smHelp } from "../../src/cli/sm/help.ts";
 import { helpText } from "../../src/daemon/flags.ts";
 import { block, code, page } from "./markdown.ts";
 
@@ -17,5 +19,9 @@ export function cliPage(): string {
     ...inShell.flatMap((verb) => [`### ${code(verb.name)}`, block(verbHelp(verb))]),
     "### At the prompt",
     block(promptHelp()),
+    "## sm",
+    "Sessions for people and for agents that manage agents: every command prints JSON with `--json`, and exits.",
+    block(smHelp()),
+    ...COMMANDS.flatMap((command) => [`### ${code(`sm ${command.name}`)}`, block(commandHelp(command))]),
   ]);
 }

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { cliPage } from "./cli.ts";
 import { configPage } from "./config.ts";
 import { errorsPage } from "./errors.ts";
+import { httpPage, openApiFile } from "./http.ts";
 import { schemaFiles } from "./schemas.ts";
 
 /** Directories that hold nothing but generated files: what is not generated any more is removed there. */
@@ -15,6 +16,8 @@ export function generate(): Map<string, string> {
     ["docs/errors.md", errorsPage()],
     ["docs/config.md", configPage()],
     ["docs/cli.md", cliPage()],
+    ["docs/http.md", httpPage()],
+    ["schemas/openapi.json", openApiFile()],
     ...schemaFiles(),
   ]);
 }

@@ -7,4 +7,5 @@ await main({
   argv: process.argv.slice(2),
   version: VERSION,
   storeWorker: new URL("./store-worker.js", import.meta.url),
+  observeWorker: new URL("./observe-worker.js", import.meta.url),
 });

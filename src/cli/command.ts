@@ -10,12 +10,16 @@ export interface Flag {
   short?: string;
   /** What its value is called in the help; absent: it has none. */
   value?: string;
+  /** It may be given more than once; what was given is in `many`. */
+  isMany?: true;
   summary: string;
 }
 
 export interface Arguments {
   flags: Readonly<Record<string, string | true>>;
   words: string[];
+  /** The values of flags with `isMany`, in order. */
+  many: Readonly<Record<string, readonly string[]>>;
 }
 
 export class UsageError extends CodedError {
@@ -35,6 +39,7 @@ export function parseArguments(
 ): Arguments {
   const flags: Record<string, string | true> = {};
   const words: string[] = [];
+  const many: Record<string, string[]> = {};
   for (let at = 0; at < argv.length; at += 1) {
     const argument = argv[at] ?? "";
     if (argument === "--" || words.length >= verbatimFrom) {
@@ -55,8 +60,9 @@ export function parseArguments(
     const value = inline ?? argv[++at];
     if (value === undefined) throw new UsageError(`${given} needs a value: ${given} ${flag.value}`);
     flags[flag.name] = value;
+    if (flag.isMany) many[flag.name] = [...(many[flag.name] ?? []), value];
   }
-  return { flags, words };
+  return { flags, words, many };
 }
 
 export function didYouMean(word: string, candidates: readonly string[]): string {

@@ -3,7 +3,7 @@
 import { styleText } from "node:util";
 import { sanitize, sanitizeJson, sanitizeLine } from "../base/sanitize.ts";
 
-type Style = Parameters<typeof styleText>[0];
+export type Style = Parameters<typeof styleText>[0];
 
 /** The part of a stream that we use; tests give an array-backed one. */
 export interface Sink {
@@ -53,6 +53,14 @@ export class Output {
 
   line(text: string): Promise<void> {
     return this.text(`${text}\n`);
+  }
+
+  /** A line in one style; what others wrote in it cannot bring its own. */
+  async styledLine(style: Style, text: string): Promise<void> {
+    const { stdout } = this.#options;
+    this.#writes += 1;
+    if (stdout.write(`${this.#styled(stdout, style, sanitize(text))}\n`)) return;
+    await new Promise<void>((resolve) => stdout.once("drain", resolve));
   }
 
   /** One frame as one line of JSON. */

@@ -1,4 +1,4 @@
-// The library `blemees/client`: connect to the daemon, open sessions, run turns, watch, resume.
+// The library `blemees/client`: connect to the daemon, open sessions, run turns, watch, resume; and its HTTP API.
 export { CodedError } from "../base/coded-error.ts";
 export { resolveSocketPath } from "../base/socket-path.ts";
 export type { Answer, Choice, Decision, Question, RequestPayload, RequestRow } from "../protocol/requests.ts";
@@ -19,6 +19,33 @@ export type {
   UserInput,
   WireFrame,
 } from "./frames.ts";
+export type {
+  Action,
+  ActivityState,
+  ChangeView,
+  EventsOptions,
+  EventsPage,
+  EventView,
+  FamilyReply,
+  FollowOptions,
+  HealthReply,
+  InputBody,
+  InputRecord,
+  InputReply,
+  InterruptReply,
+  QueuedMessage,
+  QueueReply,
+  RequestsReply,
+  RespondReply,
+  SessionsFilter,
+  SessionView,
+  SpawnBody,
+  SpawnReply,
+  StreamItem,
+  WaitOptions,
+  WaitReply,
+} from "./http/types.ts";
+export { HttpClient, type HttpOptions } from "./http.ts";
 export type { OpenOptions } from "./port.ts";
 export {
   type PendingRequest,

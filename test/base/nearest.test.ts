@@ -9,6 +9,7 @@ test.each([
   ["log-levle", "log-level"],
   ["vresion", "version"],
   ["stor", "store"],
+  ["hepl", "help"],
   ["sockets", "socket"],
   ["socket", "socket"],
 ])("%s is a typo of %s", (word, meant) => {

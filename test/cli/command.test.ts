@@ -10,6 +10,7 @@ test("flags may stand before and behind words", () => {
   expect(parseArguments(["a", "--json", "b", "--socket", "/x"], FLAGS)).toEqual({
     words: ["a", "b"],
     flags: { json: true, socket: "/x" },
+    many: {},
   });
 });
 
@@ -17,15 +18,25 @@ test("a value may follow an equals sign, and a flag may be short", () => {
   expect(parseArguments(["--socket=/x=y", "-j"], FLAGS).flags).toEqual({ socket: "/x=y", json: true });
 });
 
+test("a flag that may be given more than once keeps all its values, in order", () => {
+  const many: Flag[] = [{ name: "option", short: "o", value: "KEY=VALUE", isMany: true, summary: "" }];
+  expect(parseArguments(["-o", "a=1", "--option=b=2"], many).many).toEqual({ option: ["a=1", "b=2"] });
+});
+
 test("behind the given number of words everything is a word", () => {
   expect(parseArguments(["send", "--json", "id", "--json"], FLAGS, 2)).toEqual({
     words: ["send", "id", "--json"],
     flags: { json: true },
+    many: {},
   });
 });
 
 test("behind two dashes everything is a word, and one dash is a word", () => {
-  expect(parseArguments(["-", "--", "--json"], FLAGS)).toEqual({ words: ["-", "--json"], flags: {} });
+  expect(parseArguments(["-", "--", "--json"], FLAGS)).toEqual({
+    words: ["-", "--json"],
+    flags: {},
+    many: {},
+  });
 });
 
 test.each([

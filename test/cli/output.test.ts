@@ -26,6 +26,15 @@ test.each([
   expect(stderr.text.includes("\x1b[")).toBe(isColoured);
 });
 
+test("a line has one style, and what others wrote in it has none of its own", async () => {
+  const { output, stdout } = memoryOutput({ isTTY: true });
+  await output.styledLine("red", "a\x1b[32mb");
+  expect(stdout.text).toBe("\x1b[31ma\\x1b[32mb\x1b[39m\n");
+  const plain = memoryOutput({ isTTY: true, env: { NO_COLOR: "1" } });
+  await plain.output.styledLine("red", "a");
+  expect(plain.stdout.text).toBe("a\n");
+});
+
 test("quiet leaves notes out, errors stay", () => {
   const { output, stderr } = memoryOutput({ isQuiet: true });
   output.note("talk");

@@ -1,6 +1,7 @@
 // The verbs that answer what an agent asks: rows of the verb table. Only they do; a message never answers anything.
+
+import { answersOf, decisionOf, refusalOf } from "../answers.ts";
 import type { Flag } from "../command.ts";
-import { answersOf, decisionOf, refusalOf } from "./answers.ts";
 import type { Verb } from "./verb.ts";
 
 const ANY = Number.POSITIVE_INFINITY;

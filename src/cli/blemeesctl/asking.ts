@@ -4,13 +4,13 @@
 import { CodedError, messageOf } from "../../base/coded-error.ts";
 import { revealLine } from "../../base/sanitize.ts";
 import type { RequestRow, SessionFrame, SessionHandle, WireFrame } from "../../client/index.ts";
+import { isNamed, pickRequest, splitRequest } from "../answers.ts";
+import { cutTo } from "../bar.ts";
 import { UsageError } from "../command.ts";
-import { isNamed, pickRequest, splitRequest } from "./answers.ts";
+import { requestLines, verbsFor } from "../request-text.ts";
 import { Asked } from "./asked.ts";
-import { cutTo } from "./bar.ts";
 import type { LineReader, ShellContext } from "./context.ts";
 import { parseLine } from "./parse.ts";
-import { requestLines, verbsFor } from "./request-text.ts";
 
 export const TYPE_HERE = "type your choice; other text answers nothing";
 const AGAIN = "shown again, because other text stood below it: type your choice now";

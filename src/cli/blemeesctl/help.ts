@@ -1,5 +1,6 @@
 // Help texts, made from the verb table.
 import type { Flag } from "../command.ts";
+import { flagLines, usageLines } from "../help-lines.ts";
 import type { Verb } from "./verb.ts";
 import { VERBS } from "./verbs.ts";
 
@@ -27,10 +28,10 @@ export function programHelp(): string {
     "  blemeesctl                                    a prompt that speaks the protocol",
     "",
     "Commands:",
-    ...lines(VERBS.filter((verb) => verb.where !== "prompt")),
+    ...usageLines(VERBS.filter((verb) => verb.where !== "prompt")),
     "",
     "Only at the prompt:",
-    ...lines(VERBS.filter((verb) => verb.where === "prompt")),
+    ...usageLines(VERBS.filter((verb) => verb.where === "prompt")),
     "",
     "Flags:",
     ...flagLines(PROGRAM_FLAGS),
@@ -42,7 +43,7 @@ export function programHelp(): string {
 export function promptHelp(): string {
   return [
     "Commands:",
-    ...lines(VERBS.filter((verb) => verb.where !== "shell")),
+    ...usageLines(VERBS.filter((verb) => verb.where !== "shell")),
     "",
     'Values: null, true, false, numbers, JSON, else text; quote blanks: title="two words".',
     "`help COMMAND` says more about one of them.",
@@ -61,21 +62,4 @@ export function verbHelp(verb: Verb): string {
     ...(verb.aliases === undefined ? [] : [`Also: ${verb.aliases.join(", ")}`]),
     ...(flags.length === 0 ? [] : ["", "Flags:", ...flagLines(flags)]),
   ].join("\n");
-}
-
-/** Long usages get a line of their own, so that the summaries stay in one column. */
-function lines(verbs: readonly Verb[]): string[] {
-  const width = 28;
-  return verbs.flatMap(({ usage, summary }) =>
-    usage.length <= width
-      ? [`  ${usage.padEnd(width)}  ${summary}`]
-      : [`  ${usage}`, `  ${"".padEnd(width)}  ${summary}`],
-  );
-}
-
-function flagLines(flags: readonly Flag[]): string[] {
-  return flags.map(({ name, short, value, summary }) => {
-    const left = `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
-    return `  ${left.padEnd(20)}  ${summary}`;
-  });
 }

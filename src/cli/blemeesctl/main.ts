@@ -1,5 +1,6 @@
 // blemeesctl: with a verb it does that and exits; without one it is a prompt (or reads verbs from a pipe).
 import { type Arguments, parseArguments } from "../command.ts";
+import { onInterrupt, readInput } from "../input.ts";
 import { Output } from "../output.ts";
 import { completionScript } from "./completion.ts";
 import { COMMON_FLAGS, PROGRAM_FLAGS, programHelp, verbHelp } from "./help.ts";
@@ -71,21 +72,4 @@ function say(text: string): number {
 
 function socketOf(flags: Arguments["flags"]): { socket?: string } {
   return typeof flags["socket"] === "string" ? { socket: flags["socket"] } : {};
-}
-
-/** The first Ctrl-C asks politely, the second leaves. */
-function onInterrupt(): AbortSignal {
-  const abort = new AbortController();
-  process.on("SIGINT", () => {
-    if (abort.signal.aborted) process.exit(1);
-    abort.abort();
-  });
-  return abort.signal;
-}
-
-async function readInput(): Promise<string | undefined> {
-  if (process.stdin.isTTY) return undefined;
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
 }

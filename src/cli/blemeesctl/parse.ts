@@ -1,6 +1,6 @@
 // From a typed line, or from the arguments of the program, to a verb and what it was given.
 import { didYouMean, type Flag, parseArguments, UsageError } from "../command.ts";
-import { splitWords } from "./values.ts";
+import { splitWords } from "../values.ts";
 import type { Verb, VerbArguments } from "./verb.ts";
 import { findVerb, VERBS } from "./verbs.ts";
 

@@ -3,10 +3,10 @@
 // that nothing an agent says can pass for the request.
 import { sanitize } from "../../base/sanitize.ts";
 import { type RequestRow, requestOf, type SessionFrame, type WireFrame } from "../../client/index.ts";
+import { behindBar } from "../bar.ts";
 import type { Output } from "../output.ts";
+import { requestLines } from "../request-text.ts";
 import { Asked } from "./asked.ts";
-import { behindBar } from "./bar.ts";
-import { requestLines } from "./request-text.ts";
 
 const MAX_DETAIL = 200;
 const MAX_HELD = 8192;

@@ -10,14 +10,14 @@ import {
   type RequestRow,
   type WireFrame,
 } from "../../client/index.ts";
+import { isNamed, pickRequest, splitRequest } from "../answers.ts";
+import { behindBar } from "../bar.ts";
 import { UsageError } from "../command.ts";
-import { isNamed, pickRequest, splitRequest } from "./answers.ts";
+import { requestLines } from "../request-text.ts";
 import { Asked } from "./asked.ts";
-import { behindBar } from "./bar.ts";
 import { promptHelp, verbHelp } from "./help.ts";
 import { Outstanding } from "./outstanding.ts";
 import { parseLine } from "./parse.ts";
-import { requestLines } from "./request-text.ts";
 import type { Frame, Verb, VerbArguments } from "./verb.ts";
 import { findVerb, requestId } from "./verbs.ts";
 

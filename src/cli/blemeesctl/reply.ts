@@ -1,5 +1,6 @@
 // The daemon's replies as a person wants to read them: tables and short lines. `--json` bypasses this file.
 import type { Reply } from "../../client/index.ts";
+import { duration } from "../duration.ts";
 import { table } from "../output.ts";
 
 type Status = Reply<"blemeesd.status">;
@@ -69,18 +70,6 @@ export function infoLines(info: Info, columns: number): string[] {
     rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     columns,
   );
-}
-
-/** `3s`, `12m`, `5h`, `3d`: one unit is enough to tell old from new. */
-export function duration(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  const units: [number, string][] = [
-    [86_400, "d"],
-    [3_600, "h"],
-    [60, "m"],
-  ];
-  const [size, name] = units.find(([unit]) => seconds >= unit) ?? [1, "s"];
-  return `${Math.floor(seconds / size)}${name}`;
 }
 
 function stateOf(session: Sessions[number]): string {

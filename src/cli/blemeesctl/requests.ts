@@ -1,15 +1,13 @@
 // `requests` and the verbs that answer, in the shell.
 import { CodedError } from "../../base/coded-error.ts";
-import { revealLine } from "../../base/sanitize.ts";
 import type { Answer, Client, RequestRow, RequestsFilter, Responded } from "../../client/index.ts";
+import { type Given, isNamed, isSameAnswer, pickRequest, splitRequest } from "../answers.ts";
 import { UsageError } from "../command.ts";
-import { table } from "../output.ts";
-import { type Given, isNamed, isSameAnswer, pickRequest, splitRequest } from "./answers.ts";
+import { answerText, outcome, settledLines } from "../request-outcome.ts";
+import { requestLines } from "../request-text.ts";
 import { claim } from "./claim.ts";
 import { type ShellContext, show } from "./context.ts";
 import { answerInShell } from "./render.ts";
-import { duration } from "./reply.ts";
-import { requestLines, VERB_OF } from "./request-text.ts";
 import type { Frame, Verb, VerbArguments } from "./verb.ts";
 
 /** Who has to choose looks at no more. */
@@ -160,26 +158,6 @@ async function respond(
   return session.respond(request_id, answer, how);
 }
 
-function outcome({ request, repeated }: Responded): string {
-  const { answer, resolution_source, dispatched_at_ms } = request;
-  const said = answer === undefined ? "answer" : answerText(answer);
-  if (repeated) return `answered before: ${said} (${resolution_source ?? "?"})`;
-  return dispatched_at_ms === undefined
-    ? `${said}: stored; the agent has not taken it yet`
-    : `${said}: the agent has it`;
-}
-
-/** Which answer it was, in a line. */
-function answerText(answer: Answer): string {
-  if ("decision" in answer) {
-    const { decision, message, updated_input } = answer;
-    const input = updated_input === undefined ? [] : [`--input ${JSON.stringify(updated_input)}`];
-    return revealLine([VERB_OF[decision], ...input, ...(message === undefined ? [] : [message])].join(" "));
-  }
-  const pairs = Object.entries(answer.answers).map(([id, said]) => `${id}=${[said].flat().join(", ")}`);
-  return revealLine(["answer", ...pairs].join(" "));
-}
-
 function showOne(context: ShellContext, row: RequestRow): Promise<number> {
   return show(context, { type: "blemeesd.requests", requests: [row] }, () => {
     const said = row.answer === undefined ? "" : `: ${answerText(row.answer)}`;
@@ -191,15 +169,4 @@ function showOne(context: ShellContext, row: RequestRow): Promise<number> {
 async function lines({ output }: ShellContext, all: readonly string[]): Promise<number> {
   for (const line of all) await output.line(line);
   return 0;
-}
-
-function settledLines(rows: readonly RequestRow[], columns: number, nowMs: number): string[] {
-  const cells = rows.map((row) => [
-    row.request_id,
-    row.session_id,
-    row.status,
-    `${duration(Math.max(0, nowMs - row.requested_at_ms))} ago`,
-    row.payload.title,
-  ]);
-  return table([["REQUEST", "SESSION", "STATUS", "ASKED", "TITLE"], ...cells], columns);
 }

@@ -2,10 +2,10 @@
 import { resolve } from "node:path";
 import type { Client, SessionFrame, SessionHandle, UserInput } from "../../client/index.ts";
 import { UsageError } from "../command.ts";
+import { parseOpenPairs, parsePairs } from "../values.ts";
 import { Asking, TYPE_HERE } from "./asking.ts";
 import type { ShellContext } from "./context.ts";
 import { type Hint, Renderer } from "./render.ts";
-import { parseOpenPairs, parsePairs } from "./values.ts";
 import type { VerbArguments } from "./verb.ts";
 
 /** Opens a session, streams one answer, closes. The record stays, so that the session can be resumed. */

@@ -1,7 +1,7 @@
 // The shape of a row in the verb table (verbs.ts), and what a verb is given.
 import type { Answer, RequestRow } from "../../client/index.ts";
+import type { Given } from "../answers.ts";
 import type { Flag } from "../command.ts";
-import type { Given } from "./answers.ts";
 
 export interface VerbArguments {
   words: readonly string[];

@@ -1,10 +1,10 @@
 // Every verb of blemeesctl: help, completion, the prompt and the command line are made from this table.
 // A verb with `frame` sends that frame, one with `answer` answers a request; the others are local to the prompt (repl.ts) or the shell (shell.ts).
 import { randomBytes, randomUUID } from "node:crypto";
+import { REQUEST_ID } from "../answers.ts";
 import { type Flag, UsageError } from "../command.ts";
+import { parseJsonObject, parseOpenPairs, parsePairs } from "../values.ts";
 import { answerVerbs } from "./answer-verbs.ts";
-import { REQUEST_ID } from "./answers.ts";
-import { parseJsonObject, parseOpenPairs, parsePairs } from "./values.ts";
 import type { Frame, Verb, VerbArguments } from "./verb.ts";
 
 const ANY = Number.POSITIVE_INFINITY;

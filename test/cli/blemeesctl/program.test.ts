@@ -1,7 +1,7 @@
 // The program as people run it, against a scripted daemon.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { delta, openAnything, type Responder, result, ScriptedServer } from "../../client/scripted-server.ts";
-import { BuiltProgram, type Ran } from "./built-program.ts";
+import { BuiltProgram, type Ran } from "../built-program.ts";
 
 let program: BuiltProgram;
 let server: ScriptedServer;

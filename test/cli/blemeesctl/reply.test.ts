@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { duration, infoLines, sessionLines } from "../../../src/cli/blemeesctl/reply.ts";
+import { infoLines, sessionLines } from "../../../src/cli/blemeesctl/reply.ts";
+import { duration } from "../../../src/cli/duration.ts";
 
 const NOW = 1_000_000_000;
 

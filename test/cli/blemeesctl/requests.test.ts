@@ -8,7 +8,7 @@ import {
   result,
   ScriptedServer,
 } from "../../client/scripted-server.ts";
-import { BuiltProgram, type Ran } from "./built-program.ts";
+import { BuiltProgram, type Ran } from "../built-program.ts";
 
 let program: BuiltProgram;
 let server: ScriptedServer;

@@ -7,9 +7,9 @@ import {
   pickRequest,
   refusalOf,
   splitRequest,
-} from "../../../src/cli/blemeesctl/answers.ts";
-import { parseLine } from "../../../src/cli/blemeesctl/parse.ts";
-import { pending, QUESTIONS } from "../../client/request-rows.ts";
+} from "../../src/cli/answers.ts";
+import { parseLine } from "../../src/cli/blemeesctl/parse.ts";
+import { pending, QUESTIONS } from "../client/request-rows.ts";
 
 const one = pending();
 const two = pending({ request_id: "req_a2" });

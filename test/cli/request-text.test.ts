@@ -1,8 +1,8 @@
 // What a person sees before deciding, and that nothing an agent writes can pass for our own words there.
 import { expect, test } from "vitest";
-import { requestLines } from "../../../src/cli/blemeesctl/request-text.ts";
-import type { RequestPayload, RequestRow } from "../../../src/client/index.ts";
-import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
+import { requestLines } from "../../src/cli/request-text.ts";
+import type { RequestPayload, RequestRow } from "../../src/client/index.ts";
+import { PAYLOAD, pending, QUESTIONS } from "../client/request-rows.ts";
 
 function lines(
   payload: Partial<RequestPayload>,

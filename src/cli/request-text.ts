@@ -1,17 +1,25 @@
 // A request as a person reads it before deciding: all of it, and none of it able to pass for our own words. What
 // others wrote stands behind a bar on every row of the screen, also where a long line breaks; the rest is ours.
-import { reveal, revealLine } from "../../base/sanitize.ts";
-import type { Choice, Decision, Question, RequestRow } from "../../client/index.ts";
+import { reveal, revealLine } from "../base/sanitize.ts";
+import type { Choice, Decision, Question, RequestRow } from "../client/index.ts";
 import { behindBar, cutTo } from "./bar.ts";
 import { entriesText, inputText, newlineNotes } from "./request-input.ts";
 
-/** The verb that says it. */
-export const VERB_OF: Record<Decision, string> = {
-  accept: "accept",
-  acceptForSession: "accept-session",
-  acceptAlways: "always",
-  decline: "decline",
-  cancel: "cancel",
+/** How a program calls what can be decided, and the command that shows a request whole. */
+export interface RequestWords {
+  show: string;
+  verbs: Readonly<Record<Decision, string>>;
+}
+
+export const BLEMEESCTL_WORDS: RequestWords = {
+  show: "blemeesctl requests",
+  verbs: {
+    accept: "accept",
+    acceptForSession: "accept-session",
+    acceptAlways: "always",
+    decline: "decline",
+    cancel: "cancel",
+  },
 };
 
 const MEANING: Record<Decision, string> = {
@@ -23,7 +31,12 @@ const MEANING: Record<Decision, string> = {
 };
 
 /** `hint` says how to answer from here. */
-export function requestLines(row: RequestRow, hint: string, columns: number): string[] {
+export function requestLines(
+  row: RequestRow,
+  hint: string,
+  columns: number,
+  words: RequestWords = BLEMEESCTL_WORDS,
+): string[] {
   const { payload, path } = row;
   const quote = (text: string): string[] => behindBar(reveal(text), columns);
   const part = (title: string, text: string | undefined): string[] =>
@@ -47,27 +60,28 @@ export function requestLines(row: RequestRow, hint: string, columns: number): st
     ...part(`input of ${cutTo(revealLine(payload.tool_name ?? "the tool"), 40)}`, inputText(payload)),
     ...part("it also says", entriesText(payload.details)),
     ...(payload.questions ?? []).flatMap((question, at) => questionLines(question, at + 1, part, quote)),
-    ...(row.is_cut ? [`  (cut; blemeesctl requests ${revealLine(row.request_id)} shows it whole)`] : []),
+    ...(row.is_cut ? [`  (cut; ${words.show} ${revealLine(row.request_id)} shows it whole)`] : []),
     "  choices:",
-    ...payload.choices.flatMap((choice) => choiceLines(choice, row, part)),
+    ...payload.choices.flatMap((choice) => choiceLines(choice, row, part, words)),
     `  ${hint}`,
   ];
 }
 
 /** What can be said to this request, for a hint. */
-export function verbsFor({ payload }: RequestRow): string {
-  return payload.choices.map(({ decision }) => verbFor(decision, payload.questions !== undefined)).join(", ");
+export function verbsFor({ payload }: RequestRow, words: RequestWords = BLEMEESCTL_WORDS): string {
+  const hasQuestions = payload.questions !== undefined;
+  return payload.choices.map(({ decision }) => verbFor(decision, hasQuestions, words)).join(", ");
 }
 
-function verbFor(decision: Decision, hasQuestions: boolean): string {
-  return decision === "accept" && hasQuestions ? "answer" : VERB_OF[decision];
+function verbFor(decision: Decision, hasQuestions: boolean, { verbs }: RequestWords): string {
+  return decision === "accept" && hasQuestions ? "answer" : verbs[decision];
 }
 
 type Part = (title: string, text: string | undefined) => string[];
 
-function choiceLines(choice: Choice, { payload }: RequestRow, part: Part): string[] {
+function choiceLines(choice: Choice, { payload }: RequestRow, part: Part, words: RequestWords): string[] {
   const { decision, takes = [], remembers, writes = [] } = choice;
-  const verb = verbFor(decision, payload.questions !== undefined);
+  const verb = verbFor(decision, payload.questions !== undefined, words);
   const extra = verb === "answer" ? " 1=TEXT 2=TEXT …" : takes.map((name) => EXTRAS[name]).join("");
   const meaning = verb === "answer" ? "the questions by their numbers" : MEANING[decision];
   return [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseOpenPairs, parsePairs, parseValue, splitWords } from "../../../src/cli/blemeesctl/values.ts";
+import { parseOpenPairs, parsePairs, parseValue, splitWords } from "../../src/cli/values.ts";
 
 test.each([
   ["null", null],

@@ -1,6 +1,6 @@
 // Reads what a person typed: words, quoted words, `key=value` pairs. The rules for values: null, true, false,
 // integers, then anything that is JSON, else the string itself.
-import { UsageError } from "../command.ts";
+import { UsageError } from "./command.ts";
 
 /** The keys of an open that are not options of the backend. */
 const TOP_KEYS = new Set(["backend", "resume", "last_seen_seq", "answers"]);

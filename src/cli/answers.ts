@@ -1,9 +1,9 @@
 // From what a person typed to the answer of a request. Pure: which requests there are is told by the caller.
 import { isDeepStrictEqual } from "node:util";
-import { revealLine } from "../../base/sanitize.ts";
-import type { Answer, RequestRow } from "../../client/index.ts";
-import { UsageError } from "../command.ts";
+import { revealLine } from "../base/sanitize.ts";
+import type { Answer, RequestRow } from "../client/index.ts";
 import { cutTo } from "./bar.ts";
+import { UsageError } from "./command.ts";
 import { parseJsonObject } from "./values.ts";
 
 /** What a verb that answers was given, with the request's id taken out of the words. */

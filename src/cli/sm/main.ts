@@ -1,0 +1,135 @@
+// sm: sessions for people and for agents that manage agents. One command, then it exits.
+import { CodedError } from "../../base/coded-error.ts";
+import { sanitizeJson } from "../../base/sanitize.ts";
+import type { HttpClient, HttpOptions } from "../../client/index.ts";
+import { type Arguments, didYouMean, parseArguments, UsageError } from "../command.ts";
+import { confirm, hasInput, onInterrupt, readInput } from "../input.ts";
+import { Output } from "../output.ts";
+import { type Command, type Context, textFlag } from "./command.ts";
+import { COMMANDS, findCommand } from "./commands.ts";
+import { completionScript } from "./completion.ts";
+import { COMMON_FLAGS, commandHelp, OWN_COMMANDS, PROGRAM_FLAGS, programHelp } from "./help.ts";
+import { reach, startDaemon } from "./start-daemon.ts";
+
+export interface MainOptions {
+  version: string;
+  /** The daemon's program, to be started when none runs. */
+  daemonProgram: string;
+}
+
+/** What a shell gives to a program that Ctrl-C ended. */
+const EXIT_INTERRUPTED = 130;
+const READING_NOTE_MS = 1_000;
+
+export async function main(argv: readonly string[], options: MainOptions): Promise<number> {
+  // The program's flags stand before the command; what follows is the command's.
+  const program = parseArguments(argv, PROGRAM_FLAGS, 1);
+  if (program.flags["version"]) return say(`sm ${options.version}`);
+  const [name, ...rest] = program.words;
+  if (name === undefined || name === "help") return say(helpOn(rest[0]));
+  if (name === "completion" && rest[0] !== "--help") return say(completionScript(rest[0] ?? ""));
+  const command = findCommand(name);
+  if (command === undefined) throw unknownCommand(name);
+  const behind = parseArguments(rest, [...(command.flags ?? []), ...COMMON_FLAGS]);
+  const given: Arguments = { ...behind, flags: { ...program.flags, ...behind.flags } };
+  if (given.flags["help"]) return say(commandHelp(command));
+  const [fewest, most] = command.words;
+  if (given.words.length < fewest || given.words.length > most)
+    throw new UsageError(`usage: sm ${command.usage}`);
+  return run(command, given, options);
+}
+
+async function run(command: Command, given: Arguments, options: MainOptions): Promise<number> {
+  const isJson = given.flags["json"] === true;
+  const signal = onInterrupt();
+  try {
+    return await command.run(given, contextOf(given, options, signal));
+  } catch (error) {
+    if (signal.aborted) return EXIT_INTERRUPTED;
+    if (!isJson || !(error instanceof CodedError)) throw error;
+    const { code, message, data } = error;
+    process.stderr.write(`${sanitizeJson(JSON.stringify({ error: { code, message, data } }))}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+function contextOf(given: Arguments, options: MainOptions, signal: AbortSignal): Context {
+  const { stdin, stdout, stderr, env } = process;
+  const output = new Output({ stdout, stderr, isQuiet: given.flags["quiet"] === true });
+  const socket = textFlag(given, "socket") ?? (env["BLEMEES_SOCKET"] || undefined);
+  const self = env["BLEMEES_SESSION_ID"] || undefined;
+  return {
+    output,
+    isJson: given.flags["json"] === true,
+    version: options.version,
+    self,
+    socket,
+    signal,
+    env,
+    connect: ({ isPatient } = { isPatient: false }) =>
+      connect(given, { socket, self, program: options.daemonProgram, output, isPatient }),
+    readInput: () => readPiped(output),
+    ...(stdin.isTTY && stderr.isTTY ? { confirm } : {}),
+  };
+}
+
+/** A stdin that somebody left open never ends: then at least it is said what we wait for. */
+async function readPiped(output: Output): Promise<string | undefined> {
+  if (!hasInput()) return undefined;
+  const timer = setTimeout(() => output.note("· reading the text from stdin"), READING_NOTE_MS);
+  try {
+    return await readInput();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface ConnectHow {
+  socket: string | undefined;
+  self: string | undefined;
+  program: string;
+  output: Output;
+  isPatient: boolean;
+}
+
+const PATIENCE = { initialMs: 50, maxMs: 1_000 };
+
+async function connect(given: Arguments, how: ConnectHow): Promise<HttpClient> {
+  const { socket, self, program, output, isPatient } = how;
+  const options: HttpOptions = {
+    ...(isPatient ? { retry: PATIENCE } : {}),
+    ...(socket === undefined ? {} : { socket }),
+    ...(self === undefined ? {} : { session_id: self }),
+    onRetry: (cause, attempt) => {
+      if (attempt === 1) output.note(`· ${cause.message}; looking for it again`);
+    },
+  };
+  const http = await reach(options);
+  if (http !== undefined) return http;
+  if (self !== undefined)
+    throw new CodedError(
+      "no_daemon",
+      "the daemon that runs this agent does not answer; it is not started from inside",
+    );
+  if (given.flags["no-start"])
+    throw new CodedError("no_daemon", "no daemon runs; start one with `blemeesd`, or leave --no-start out");
+  return startDaemon({ program, socket, env: process.env, note: (text) => output.note(text) }, options);
+}
+
+function unknownCommand(name: string): UsageError {
+  const names = [
+    ...COMMANDS.flatMap((command) => [command.name, ...(command.aliases ?? [])]),
+    ...OWN_COMMANDS.map((own) => own.name),
+  ];
+  return new UsageError(`unknown command: ${name}${didYouMean(name, names)}`);
+}
+
+function helpOn(name: string | undefined): string {
+  const command = name === undefined ? undefined : findCommand(name);
+  return command === undefined ? programHelp() : commandHelp(command);
+}
+
+function say(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}

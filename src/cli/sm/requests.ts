@@ -1,0 +1,189 @@
+// `sm requests` and the commands that answer: approve, decline, answer. Whoever answers at a terminal sees the whole
+// request first and says yes; elsewhere the request must be named, and only what was read is answered.
+import { CodedError } from "../../base/coded-error.ts";
+import type { Answer, HttpClient, RequestRow } from "../../client/index.ts";
+import {
+  answersOf,
+  decisionOf,
+  type Given,
+  isNamed,
+  isSameAnswer,
+  pickRequest,
+  REQUEST_ID,
+  refusalOf,
+} from "../answers.ts";
+import { type Arguments, type Flag, UsageError } from "../command.ts";
+import { answerText, outcome, settledLines } from "../request-outcome.ts";
+import { requestLines } from "../request-text.ts";
+import { ANY, type Command, type Context, show, textFlag } from "./command.ts";
+import { findSession } from "./find.ts";
+import { hintFor, SM_WORDS } from "./request-words.ts";
+
+const SHOWN: Flag = {
+  name: "shown",
+  value: "HASH",
+  summary: "only if it is still what was looked at: its shown_hash",
+};
+const YES: Flag = { name: "yes", short: "y", summary: "do not ask whether it is meant" };
+
+export const REQUESTS: Command = {
+  name: "requests",
+  usage: "requests [ID|REQUEST]",
+  summary: "what agents ask and nobody has answered: all, of one session and those below it, or that one",
+  words: [0, 1],
+  completes: "session",
+  flags: [
+    { name: "all", summary: "also those that are over" },
+    { name: "ids", summary: "only the ids, one a line" },
+  ],
+  examples: ["requests", "requests manager", "requests req_5a01f0d8"],
+  async run({ words, flags }, context) {
+    const http = await context.connect();
+    const [id] = words;
+    if (id !== undefined && REQUEST_ID.test(id)) return showOne(context, await findRequest(http, id));
+    const over = flags["all"] ? { include_settled: true, include_orphaned: true } : {};
+    const of = id === undefined ? {} : { session_id: (await findSession(http, id)).session_id, tree: true };
+    const listed = await http.allRequests({ ...of, ...over });
+    if (flags["ids"]) return show(context, { requests: listed }, () => listed.map((row) => row.request_id));
+    const requests = await Promise.all(listed.map((row) => whole(http, row)));
+    const pending = requests.filter(({ status }) => status === "pending");
+    const settled = requests.filter(({ status }) => status !== "pending");
+    const { output, isJson } = context;
+    if (pending.length === 0 && !isJson) output.note("nothing waits for an answer");
+    return show(context, { requests }, () => [
+      ...(settled.length === 0 ? [] : settledLines(settled, output.columns, Date.now())),
+      ...pending.flatMap((row) => requestLines(row, hintFor(row), output.columns, SM_WORDS)),
+    ]);
+  },
+};
+
+export const APPROVE: Command = {
+  name: "approve",
+  aliases: ["accept"],
+  usage: "approve REQUEST",
+  summary: "let the agent do what it asks for",
+  words: [1, 1],
+  completes: "request",
+  flags: [
+    { name: "session", summary: "and do not ask again until the agent ends" },
+    { name: "always", summary: "and never again; the request says what is written to disk" },
+    { name: "input", value: "JSON", summary: "run the tool with this input instead" },
+    SHOWN,
+    YES,
+  ],
+  examples: ["approve req_5a01f0d8"],
+  run: (given, context) => {
+    const { flags } = given;
+    if (flags["session"] && flags["always"]) throw new UsageError("--session or --always, not both");
+    const decision = flags["always"] ? "acceptAlways" : flags["session"] ? "acceptForSession" : "accept";
+    return answerWith(given, context, (split, row) => {
+      if (row.payload.questions !== undefined) throw new UsageError(`it asks a question: ${hintFor(row)}`);
+      return decisionOf(decision, split, textFlag(given, "input"));
+    });
+  },
+};
+
+export const DECLINE: Command = {
+  name: "decline",
+  aliases: ["deny"],
+  usage: "decline REQUEST [message…]",
+  summary: "do not let it; the message is told to the agent",
+  words: [1, ANY],
+  completes: "request",
+  flags: [{ name: "cancel", summary: "and stop the turn" }, SHOWN, YES],
+  examples: ["decline req_5a01f0d8 use git mv instead"],
+  run: (given, context) =>
+    answerWith(given, context, (split) => refusalOf(given.flags["cancel"] ? "cancel" : "decline", split)),
+};
+
+export const ANSWER: Command = {
+  name: "answer",
+  usage: "answer REQUEST QUESTION=TEXT…",
+  summary: "answer questions by number, header or id; twice for two answers, 1=- takes stdin (secrets)",
+  words: [2, ANY],
+  completes: "request",
+  flags: [SHOWN, YES],
+  examples: ['answer req_5a01f0d8 1=Red 2="dark blue"'],
+  run: (given, context) => answerWith(given, context, answersOf),
+};
+
+async function answerWith(
+  given: Arguments,
+  context: Context,
+  answerFor: (split: Given, row: RequestRow) => Answer,
+): Promise<number> {
+  const [request = "", ...said] = given.words;
+  if (!REQUEST_ID.test(request))
+    throw new UsageError(`${request} is no request (req_…): sm requests lists them`);
+  const words = await filled(said, context);
+  const http = await context.connect();
+  const row = await findRequest(http, request);
+  if (row.session_id === context.self)
+    throw new CodedError(
+      "not_allowed",
+      "an agent does not answer its own request; a person or its parent does",
+    );
+  const split: Given = { request, text: words.join(" "), words };
+  const answer = answerFor(split, row);
+  if (!(await isMeant(given, context, split, row, answer))) return 1;
+  const responded = await http.respond(row.session_id, row.request_id, answer, {
+    shown_hash: textFlag(given, "shown") ?? row.shown_hash,
+    source: context.confirm === undefined ? "api" : "tui",
+  });
+  await show(context, responded, () => [outcome(responded, SM_WORDS)]);
+  // Another answer was there first: ours did nothing.
+  const counts = responded.request.answer;
+  return !responded.repeated || counts === undefined || isSameAnswer(answer, counts, row) ? 0 : 1;
+}
+
+async function isMeant(
+  given: Arguments,
+  { output, confirm, isJson }: Context,
+  split: Given,
+  row: RequestRow,
+  answer: Answer,
+): Promise<boolean> {
+  const isRefusal = "decision" in answer && (answer.decision === "decline" || answer.decision === "cancel");
+  const lines = (hint: string): string => requestLines(row, hint, output.talkColumns, SM_WORDS).join("\n");
+  if (confirm === undefined || given.flags["yes"]) {
+    if (!isRefusal && given.flags["shown"] === undefined && !isNamed(split, row)) {
+      output.ask(lines(hintFor(row)));
+      throw new UsageError(`name the request in full: ${row.request_id}`);
+    }
+    if (!isJson) output.ask(lines(`your answer: ${answerText(answer, SM_WORDS)}`));
+    return true;
+  }
+  output.ask(lines(`your answer: ${answerText(answer, SM_WORDS)}`));
+  if (row.status !== "pending" || (await confirm("send it?"))) return true;
+  output.note("nothing was answered");
+  return false;
+}
+
+/** `2=-`: the text comes from stdin, so that no list of processes and no history of the shell has it. */
+async function filled(words: readonly string[], { readInput }: Context): Promise<readonly string[]> {
+  if (!words.some((word) => word.endsWith("=-"))) return words;
+  const text = (await readInput())?.replace(/\n$/, "");
+  if (text === undefined) throw new UsageError("=- takes the text from stdin: pipe it in");
+  return words.map((word) => (word.endsWith("=-") ? `${word.slice(0, -1)}${JSON.stringify(text)}` : word));
+}
+
+/** Whole. One that does not wait any more is found too: the daemon says what became of it. */
+async function findRequest(http: HttpClient, request: string): Promise<RequestRow> {
+  const begins = ({ request_id }: RequestRow): boolean => request_id.startsWith(request);
+  const pending = (await http.allRequests()).filter(begins);
+  if (pending.length > 0) return whole(http, pickRequest(pending, request));
+  const all = await http.allRequests({ include_settled: true, include_orphaned: true });
+  return whole(http, pickRequest(all.filter(begins), request));
+}
+
+function whole(http: HttpClient, row: RequestRow): Promise<RequestRow> {
+  return row.is_cut ? http.request(row.session_id, row.request_id) : Promise.resolve(row);
+}
+
+function showOne(context: Context, row: RequestRow): Promise<number> {
+  return show(context, row, () => {
+    const said = row.answer === undefined ? "" : `: ${answerText(row.answer, SM_WORDS)}`;
+    const hint = row.status === "pending" ? hintFor(row) : `${row.status}${said}`;
+    return requestLines(row, hint, context.output.columns, SM_WORDS);
+  });
+}

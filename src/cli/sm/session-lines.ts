@@ -1,0 +1,191 @@
+// Sessions as tables, trees and sheets. Pure: views in, lines out.
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { Action, SessionView } from "../../client/index.ts";
+import { cutTo } from "../bar.ts";
+import { duration } from "../duration.ts";
+import { type Style, table } from "../output.ts";
+import { shortIds } from "./find.ts";
+
+const MAX_NAME = 24;
+const HEADER = ["SESSION", "NAME", "AGENT", "STATE", "AGE", "ACTIVE", "COST", "WAITS", "LAST ACTION"];
+
+export interface StyledLine {
+  text: string;
+  style?: Style;
+}
+
+export function sessionTable(views: readonly SessionView[], columns: number, nowMs: number): StyledLine[] {
+  const shorts = shortIds(views.map(({ session_id }) => session_id));
+  const rows = views.map((view) => [shorts.get(view.session_id) ?? "", ...cells(view, nowMs)]);
+  return styled(views, table([HEADER, ...rows], columns));
+}
+
+/** Parents with their children below them; the oldest first. */
+export function sessionTree(views: readonly SessionView[], columns: number, nowMs: number): StyledLine[] {
+  const shorts = shortIds(views.map(({ session_id }) => session_id));
+  const nodes = treeOf(views);
+  const rows = nodes.map(({ view, branch }) => [
+    `${branch}${shorts.get(view.session_id) ?? ""}`,
+    ...cells(view, nowMs),
+  ]);
+  return styled(
+    nodes.map(({ view }) => view),
+    table([HEADER, ...rows], columns),
+  );
+}
+
+interface Node {
+  view: SessionView;
+  branch: string;
+  depth: number;
+}
+
+/** A session whose parent is not among them is a root. */
+export function treeOf(views: readonly SessionView[]): Node[] {
+  const ids = new Set(views.map(({ session_id }) => session_id));
+  const below = new Map<string | undefined, SessionView[]>();
+  for (const view of [...views].sort((a, b) => a.started_at_ms - b.started_at_ms)) {
+    const parent = view.parent !== undefined && ids.has(view.parent) ? view.parent : undefined;
+    below.set(parent, [...(below.get(parent) ?? []), view]);
+  }
+  const nodes: Node[] = [];
+  const seen = new Set<string>();
+  const add = (siblings: readonly SessionView[], indent: string, depth: number): void => {
+    siblings.forEach((view, at) => {
+      const isLast = at === siblings.length - 1;
+      seen.add(view.session_id);
+      nodes.push({ view, branch: depth === 0 ? "" : `${indent}${isLast ? "└─ " : "├─ "}`, depth });
+      const deeper = depth === 0 ? "" : `${indent}${isLast ? "   " : "│  "}`;
+      add(below.get(view.session_id) ?? [], deeper, depth + 1);
+    });
+  };
+  add(below.get(undefined) ?? [], "", 0);
+  // Nothing is left out, not even two that are each other's parents.
+  for (const view of views) if (!seen.has(view.session_id)) nodes.push({ view, branch: "", depth: 0 });
+  return nodes;
+}
+
+export function sessionSheet(view: SessionView, columns: number, nowMs: number): string[] {
+  const { usage, turn, last_result, last_action, budget, cost_usd } = view;
+  const agent = [view.provider, ...(view.model === undefined ? [] : [view.model])].join(", ");
+  const rows: [string, string | undefined][] = [
+    ["session", view.session_id],
+    ["name", view.name],
+    ["title", view.title],
+    ["agent", `${agent}${view.running ? ", running" : ", not running"}`],
+    ["cwd", view.cwd],
+    ["state", stateOf(view) + (view.attached ? ", driven by a client" : "")],
+    [
+      "turn",
+      turn === undefined ? undefined : `${turn.turn_id}, since ${duration(nowMs - turn.started_at_ms)}`,
+    ],
+    ["last action", last_action === undefined ? undefined : actionText(last_action)],
+    [
+      "last result",
+      last_result === undefined
+        ? undefined
+        : `${last_result.subtype}, ${duration(Math.max(0, nowMs - last_result.ended_at_ms))} ago${
+            last_result.error === undefined ? "" : `: ${last_result.error.message}`
+          }`,
+    ],
+    ["said", last_result?.text],
+    ["waits", waitsText(view) === "" ? undefined : waitsText(view)],
+    ["queued", view.queued === 0 ? undefined : `${view.queued} (sm queue ${view.session_id})`],
+    ["parent", view.parent],
+    ["children", view.children.length === 0 ? undefined : view.children.join(" ")],
+    ["turns", String(view.turns)],
+    ["tokens", `${usage.input_tokens ?? 0} in, ${usage.output_tokens ?? 0} out`],
+    ["context", `${view.context_tokens} tokens`],
+    [
+      "cost",
+      cost_usd === undefined && budget === undefined
+        ? undefined
+        : `${costText(cost_usd)}${budget?.max_cost_usd === undefined ? "" : ` of $${budget.max_cost_usd}`}`,
+    ],
+    ["started", new Date(view.started_at_ms).toISOString()],
+    ["active", `${duration(Math.max(0, nowMs - activeMs(view)))} ago`],
+    ["stopped", view.stopped_at_ms === undefined ? undefined : new Date(view.stopped_at_ms).toISOString()],
+    ["last event", String(view.last_seq)],
+  ];
+  return table(
+    rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    columns,
+  );
+}
+
+const GLYPHS: Record<Action["status"], string> = {
+  running: "▸",
+  waiting: "?",
+  success: "✓",
+  failed: "✗",
+  interrupted: "■",
+  cancelled: "■",
+  timeout: "✗",
+};
+
+export function actionText(action: Action): string {
+  const { status, exit_code, started_at_ms, ended_at_ms } = action;
+  const facts = [
+    ...(status === "success" || status === "running" || status === "waiting" ? [] : [status]),
+    ...(exit_code === undefined || exit_code === 0 ? [] : [`exit ${exit_code}`]),
+    ...(ended_at_ms === undefined || ended_at_ms - started_at_ms < 1000
+      ? []
+      : [duration(ended_at_ms - started_at_ms)]),
+  ];
+  const text = `${GLYPHS[status] ?? "·"} ${sanitizeLine(action.summary_text)}`;
+  return facts.length === 0 ? text : `${text} (${facts.join(", ")})`;
+}
+
+export function costText(cost: number | undefined): string {
+  return cost === undefined ? "-" : `$${cost.toFixed(2)}`;
+}
+
+/** Who of these waits for a person. */
+export function isWaiting({ pending_requests }: SessionView): boolean {
+  return pending_requests > 0;
+}
+
+function cells(view: SessionView, nowMs: number): string[] {
+  return [
+    cutTo(sanitizeLine(view.name ?? "-"), MAX_NAME),
+    view.provider,
+    stateOf(view),
+    duration(Math.max(0, nowMs - view.started_at_ms)),
+    duration(Math.max(0, nowMs - activeMs(view))),
+    costText(view.cost_usd),
+    waitsText(view) || "-",
+    view.last_action === undefined ? "" : actionText(view.last_action),
+  ];
+}
+
+function waitsText({ pending_requests: own, family_pending_requests: family }: SessionView): string {
+  const below = family - own;
+  return [...(own > 0 ? [String(own)] : []), ...(below > 0 ? [`+${below} below`] : [])].join(" ");
+}
+
+function stateOf({ activity_state, stalled }: SessionView): string {
+  return stalled ? `${activity_state}, stalled` : activity_state;
+}
+
+function activeMs({ last_event_at_ms, last_active_at_ms }: SessionView): number {
+  return Math.max(last_event_at_ms ?? 0, last_active_at_ms);
+}
+
+function styled(views: readonly SessionView[], [header = "", ...lines]: readonly string[]): StyledLine[] {
+  return [
+    { text: header, style: "dim" },
+    ...lines.map((text, at) => {
+      const view = views[at];
+      const style = view === undefined ? undefined : styleOf(view);
+      return style === undefined ? { text } : { text, style };
+    }),
+  ];
+}
+
+function styleOf(view: SessionView): Style | undefined {
+  if (isWaiting(view) || view.stalled) return "yellow";
+  if (view.activity_state === "stopped") return "dim";
+  if (view.last_result !== undefined && view.last_result.subtype !== "success" && view.turn === undefined)
+    return "red";
+  return undefined;
+}

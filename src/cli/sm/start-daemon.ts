@@ -1,0 +1,117 @@
+// Starts the daemon when none answers: the program beside ours, on its own, with its log in the state directory. Two
+// of us at once start two; the socket decides, and the one that finds it taken ends.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { HttpClient, type HttpOptions } from "../../client/index.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface StartOptions {
+  /** The program; absent or missing: it cannot be started. */
+  program: string;
+  /** Where it is to listen, when that is not where it listens by itself. */
+  socket: string | undefined;
+  env: Env;
+  note(text: string): void;
+}
+
+const START_BUDGET_MS = 15_000;
+/** When ours has ended, another one must answer soon. */
+const LOSER_BUDGET_MS = 3_000;
+const FIRST_PAUSE_MS = 15;
+const MAX_PAUSE_MS = 200;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const LOG_TAIL_LINES = 5;
+
+/** A client of a daemon that answers; undefined when there is no daemon. */
+export async function reach(options: HttpOptions): Promise<HttpClient | undefined> {
+  try {
+    const http = new HttpClient(options);
+    await http.health();
+    return http;
+  } catch (error) {
+    if (error instanceof CodedError && error.code === "no_daemon") return undefined;
+    throw error;
+  }
+}
+
+export async function startDaemon(options: StartOptions, client: HttpOptions): Promise<HttpClient> {
+  const { program, note } = options;
+  if (!existsSync(program))
+    throw new CodedError(
+      "no_daemon",
+      `no daemon runs, and ${program} is not there; start one with \`blemeesd\``,
+    );
+  const log = logFile(options.env);
+  const child = launch(options, log);
+  const http = await untilAnswered(child, client, log);
+  note(`· started blemeesd (log: ${log})`);
+  return http;
+}
+
+/** Where the daemon keeps its state unless its configuration says otherwise. */
+export function stateDirectory(env: Env): string {
+  const home = env["HOME"] || homedir();
+  return env["BLEMEESD_STATE_DIR"] || join(env["XDG_STATE_HOME"] || join(home, ".local", "state"), "blemees");
+}
+
+function logFile(env: Env): string {
+  const directory = stateDirectory(env);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, "blemeesd.log");
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
+  return file;
+}
+
+function launch({ program, socket, env }: StartOptions, log: string): ChildProcess {
+  const output = openSync(log, "a", 0o600);
+  try {
+    const child = spawn(program, socket === undefined ? [] : ["--socket", socket], {
+      detached: true,
+      // It outlives the directory that we were called in.
+      cwd: env["HOME"] || "/",
+      env: { ...env },
+      stdio: ["ignore", output, output],
+    });
+    child.unref();
+    return child;
+  } finally {
+    closeSync(output);
+  }
+}
+
+async function untilAnswered(child: ChildProcess, client: HttpOptions, log: string): Promise<HttpClient> {
+  let failure: string | undefined;
+  let endMs = Date.now() + START_BUDGET_MS;
+  const over = (text: string): void => {
+    failure = text;
+    endMs = Math.min(endMs, Date.now() + LOSER_BUDGET_MS);
+  };
+  child.once("error", (error) => over(messageOf(error)));
+  child.once("exit", (code, signal) => over(`it ended with ${signal ?? `code ${code}`}`));
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.3)) {
+    const http = await reach(client).catch((error: unknown) => {
+      // A daemon that is about to listen may cut us off.
+      if (error instanceof CodedError && error.code === "connection_lost") return undefined;
+      throw error;
+    });
+    if (http !== undefined) return http;
+    if (Date.now() >= endMs) {
+      const why = failure ?? `it did not answer in ${START_BUDGET_MS / 1000} s`;
+      throw new CodedError(
+        "no_daemon",
+        [`cannot start blemeesd: ${why}; its log is ${log}:`, ...tailOf(log)].join("\n"),
+      );
+    }
+    await sleep(pauseMs);
+  }
+}
+
+function tailOf(log: string): string[] {
+  const lines = readFileSync(log, "utf8").trimEnd().split("\n");
+  return lines.slice(-LOG_TAIL_LINES).map((line) => `  ${line}`);
+}

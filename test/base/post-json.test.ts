@@ -1,0 +1,24 @@
+// Posting JSON: the time limit of a try. What the tries mean is test/sessions/notify.test.ts.
+import { createServer, type Socket } from "node:net";
+import { expect, test } from "vitest";
+import { postJson } from "../../src/base/post-json.ts";
+
+test("a server that takes the connection and says nothing is left after the time limit, at every try", async () => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  try {
+    const outcome = await postJson(
+      new URL(`http://127.0.0.1:${address.port}/`),
+      { a: 1 },
+      { timeoutMs: 40, backoffMs: [1], userAgent: "test", signal: new AbortController().signal },
+    );
+    expect(outcome).toEqual({ ok: false, tries: 2, reason: "no answer within 40 ms" });
+    expect(sockets).toHaveLength(2);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+});

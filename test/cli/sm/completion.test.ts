@@ -1,0 +1,68 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { COMMANDS } from "../../../src/cli/sm/commands.ts";
+import { completionScript } from "../../../src/cli/sm/completion.ts";
+import { commandHelp, programHelp } from "../../../src/cli/sm/help.ts";
+
+const CHECKS: Record<string, string[]> = { bash: ["-n"], zsh: ["-n"], fish: ["--no-execute"] };
+const isThere = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
+
+for (const [shell, check] of Object.entries(CHECKS)) {
+  test.runIf(isThere(shell))(`the completion script is valid ${shell}`, () => {
+    const { status, stderr } = spawnSync(shell, check, { input: completionScript(shell), encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+
+  test(`the completion script for ${shell} knows every command and starts no daemon`, () => {
+    const script = completionScript(shell);
+    for (const { name } of COMMANDS) expect(script).toContain(name);
+    for (const [asking] of script.matchAll(/\$\(sm [^)]*/g)) expect(asking).toContain("--no-start");
+  });
+}
+
+test.runIf(isThere("bash"))("bash completes commands, flags, and ids and names that sm prints", () => {
+  const bin = mkdtempSync(join(tmpdir(), "sm-bin-"));
+  try {
+    writeFileSync(join(bin, "sm"), '#!/bin/sh\n[ "$*" = "--no-start all --ids" ] && echo fixer', {
+      mode: 0o755,
+    });
+    const ask = (words: string, at: number): string =>
+      spawnSync("bash", ["--norc"], {
+        input: `${completionScript("bash")}\nCOMP_WORDS=(${words}); COMP_CWORD=${at}; _sm; echo "\${COMPREPLY[*]}"`,
+        encoding: "utf8",
+        env: { PATH: `${bin}:${process.env["PATH"]}` },
+      }).stdout.trim();
+    expect(ask("sm chi", 1)).toBe("children");
+    expect(ask("sm spawn --no-w", 2)).toBe("--no-wake");
+    expect(ask("sm tail fi", 2)).toBe("fixer");
+    expect(ask("sm spawn cod", 2)).toBe("codex");
+  } finally {
+    rmSync(bin, { recursive: true });
+  }
+});
+
+test("an unknown shell is refused with those that are known", () => {
+  expect(() => completionScript("tcsh")).toThrow("completion bash|zsh|fish");
+});
+
+test("the help begins with a usage line and an example, and has every command", () => {
+  expect(programHelp()).toMatch(/^usage: sm .*\n\n {2}sm spawn codex/);
+  for (const command of COMMANDS) {
+    expect(programHelp()).toContain(command.usage);
+    expect(commandHelp(command)).toMatch(/^usage: sm .*\n\n {2}.*\bsm\b/);
+  }
+});
+
+test("the help of wait documents its exit codes", () => {
+  const wait = COMMANDS.find(({ name }) => name === "wait");
+  const help = wait === undefined ? "" : commandHelp(wait);
+  for (const code of [0, 1, 3, 4, 124]) expect(help).toMatch(new RegExp(`^  ${code} +\\w`, "m"));
+});
+
+test("no two commands share a name", () => {
+  const names = COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  expect(new Set(names).size).toBe(names.length);
+});

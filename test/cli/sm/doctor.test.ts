@@ -1,0 +1,147 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkAgents, checkLogins, findOnPath } from "../../../src/cli/sm/doctor/agents.ts";
+import type { Patient } from "../../../src/cli/sm/doctor/check.ts";
+import { checkDaemon, checkSocket } from "../../../src/cli/sm/doctor/daemon.ts";
+import { checkDisk, checkNode, checkSandbox, checkState } from "../../../src/cli/sm/doctor/machine.ts";
+import { DOCTOR } from "../../../src/cli/sm/doctor.ts";
+import { HealthReply } from "../../../src/protocol/wire/http.ts";
+import { ScriptedHttp } from "../../client/scripted-http.ts";
+import { memoryOutput } from "../memory-sink.ts";
+
+let home: string;
+let patient: Patient;
+const closers: (() => unknown)[] = [];
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "sm-doctor-"));
+  mkdirSync(join(home, "bin"));
+  const env = { HOME: home, PATH: join(home, "bin") };
+  patient = { env, version: "1.2.3", socket: join(home, "d.sock"), signal: new AbortController().signal };
+});
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  rmSync(home, { recursive: true });
+});
+
+const program = (name: string, text: string): void =>
+  writeFileSync(join(home, "bin", name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+const listen = (mode: number): Promise<void> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    closers.push(() => new Promise((done) => server.close(done)));
+    server.listen(patient.socket, () => {
+      chmodSync(patient.socket ?? "", mode);
+      resolve();
+    });
+  });
+
+test("agents that are there are named with their version, others with how to get them", async () => {
+  program("claude", "echo '2.1.0 (Claude Code)'");
+  expect(await checkAgents(patient)).toEqual([
+    { name: "claude", status: "ok", text: `2.1.0 (Claude Code) (${join(home, "bin/claude")})` },
+    expect.objectContaining({
+      name: "codex",
+      status: "warn",
+      todo: expect.stringContaining("BLEMEESD_CODEX"),
+    }),
+  ]);
+});
+
+test("an agent that does not run fails, and no agent at all is told", async () => {
+  program("codex", "exit 3");
+  const checks = await checkAgents(patient);
+  expect(checks.map(({ name, status }) => [name, status])).toEqual([
+    ["claude", "warn"],
+    ["codex", "fail"],
+    ["agents", "warn"],
+  ]);
+});
+
+test("a login is seen by its file or its key, and neither is printed", async () => {
+  program("claude", "echo 2");
+  program("codex", "echo 1");
+  mkdirSync(join(home, ".codex"));
+  writeFileSync(join(home, ".codex/auth.json"), "TOP-SECRET");
+  expect((await checkLogins(patient)).map(({ name, status }) => [name, status])).toEqual([
+    ["claude login", process.platform === "darwin" ? "ok" : "warn"],
+    ["codex login", "ok"],
+  ]);
+  const keyed = await checkLogins({ ...patient, env: { ...patient.env, ANTHROPIC_API_KEY: "TOP-SECRET" } });
+  expect(keyed[0]).toMatchObject({ status: "ok", text: expect.stringContaining("ANTHROPIC_API_KEY") });
+  expect(JSON.stringify(keyed)).not.toContain("TOP-SECRET");
+});
+
+test.each([
+  [0o600, "ok"],
+  [0o666, "fail"],
+])("a socket of mode %o is %s", async (mode, status) => {
+  await listen(mode);
+  expect(await checkSocket(patient)).toMatchObject({ status });
+});
+
+test("a file in the place of the socket fails, no socket is only a warning", async () => {
+  expect(await checkSocket(patient)).toMatchObject({ status: "warn" });
+  writeFileSync(patient.socket ?? "", "");
+  expect(await checkSocket(patient)).toMatchObject({
+    status: "fail",
+    text: expect.stringContaining("not a socket"),
+  });
+});
+
+test.each([
+  ["blemeesd/1.2.3", "ok"],
+  ["blemeesd/1.2.2", "warn"],
+])("a daemon %s beside sm 1.2.3 is %s", async (daemon, status) => {
+  const server = await ScriptedHttp.start(() => HealthReply.parse({ ok: true, daemon, pid: 7 }));
+  closers.push(() => server.close());
+  expect(await checkDaemon({ ...patient, socket: server.path })).toMatchObject({ status });
+});
+
+test("no daemon is a warning, one that cannot be spoken to a failure", async () => {
+  expect(await checkDaemon(patient)).toMatchObject({ status: "warn", text: "not running" });
+  const server = await ScriptedHttp.start(() => "cut");
+  closers.push(() => server.close());
+  expect(await checkDaemon({ ...patient, socket: server.path })).toMatchObject({ status: "fail" });
+});
+
+test("the machine: Node, a sandbox program, a state directory that can be made, room", async () => {
+  expect(await checkNode()).toMatchObject({ status: "ok" });
+  expect(await checkSandbox(patient)).toMatchObject({ status: "warn", todo: expect.any(String) });
+  program("bwrap", "true");
+  program("sandbox-exec", "true");
+  expect(await checkSandbox(patient)).toMatchObject({ status: "ok" });
+  expect(await checkState(patient)).toMatchObject({
+    status: "ok",
+    text: expect.stringContaining("will be made"),
+  });
+  expect((await checkDisk(patient)).text).toMatch(/^\d+ MiB free at/);
+});
+
+test("a program is found as a shell finds it, and not in a relative directory of PATH", () => {
+  program("tool", "true");
+  expect(findOnPath("tool", patient.env)).toBe(join(home, "bin/tool"));
+  expect(findOnPath("tool", { PATH: "bin:." })).toBeUndefined();
+});
+
+test("what fails makes the exit code 1, also as JSON", async () => {
+  writeFileSync(patient.socket ?? "", "");
+  const { output, stdout } = memoryOutput();
+  const code = await DOCTOR.run(
+    { words: [], flags: {}, many: {} },
+    {
+      ...patient,
+      output,
+      isJson: true,
+      self: undefined,
+      connect: () => Promise.reject(new Error("doctor starts nothing")),
+      readInput: () => Promise.resolve(undefined),
+    },
+  );
+  expect(code).toBe(1);
+  const { ok, checks } = JSON.parse(stdout.text);
+  expect(ok).toBe(false);
+  expect(checks.find(({ name }: { name: string }) => name === "socket")).toMatchObject({ status: "fail" });
+});

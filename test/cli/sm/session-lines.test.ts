@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import {
+  actionText,
+  sessionSheet,
+  sessionTable,
+  sessionTree,
+  treeOf,
+} from "../../../src/cli/sm/session-lines.ts";
+import { anAction, aView } from "../../client/session-views.ts";
+
+const NOW = 3_600_000;
+const texts = (lines: { text: string }[]) => lines.map(({ text }) => text);
+
+describe("the table", () => {
+  const worker = aView({
+    session_id: "w1",
+    name: "fixer",
+    provider: "codex-app",
+    activity_state: "waiting_permission",
+    pending_requests: 1,
+    family_pending_requests: 3,
+    cost_usd: 0.1234,
+    started_at_ms: NOW - 120_000,
+    last_active_at_ms: NOW - 90_000,
+    last_event_at_ms: NOW - 5_000,
+    last_action: anAction({ summary_text: "ran npm test", status: "failed", exit_code: 1 }),
+  });
+
+  test("has id, name, agent, state, age, activity, cost, what waits and the last action", () => {
+    expect(texts(sessionTable([worker], Infinity, NOW))).toEqual([
+      "SESSION  NAME   AGENT      STATE               AGE  ACTIVE  COST   WAITS       LAST ACTION",
+      "w1       fixer  codex-app  waiting_permission  2m   5s      $0.12  1 +2 below  ✗ ran npm test (failed, exit 1)",
+    ]);
+  });
+
+  test("is cut to the screen, and what an agent wrote stays in its cell", () => {
+    const sly = {
+      ...worker,
+      name: "a\u001b[2J\nb",
+      last_action: anAction({ summary_text: "x\ny".repeat(99) }),
+    };
+    const lines = texts(sessionTable([sly], 80, NOW));
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line.length).toBeLessThanOrEqual(80);
+      expect(line).not.toContain("\u001b");
+      expect(line).not.toContain("\n");
+    }
+  });
+
+  test.each([
+    [{ pending_requests: 1 }, "yellow"],
+    [{ stalled: true }, "yellow"],
+    [{ activity_state: "stopped" }, "dim"],
+    [{ last_result: { turn_id: "t", subtype: "error", ended_at_ms: 0 } }, "red"],
+    [{}, undefined],
+  ] as const)("a session with %j stands out as %s", (fields, style) => {
+    expect(sessionTable([aView(fields as object)], 80, NOW)[1]?.style).toBe(style);
+  });
+});
+
+describe("the tree", () => {
+  const child = (session_id: string, parent: string | undefined, started_at_ms: number) =>
+    aView({ session_id, started_at_ms, ...(parent === undefined ? {} : { parent }) });
+  const family = [
+    child("grandchild", "first", 3),
+    child("second", "root", 2),
+    child("root", undefined, 0),
+    child("first", "root", 1),
+    child("lost", "elsewhere", 9),
+  ];
+
+  test("has parents above their children, the oldest first, in whatever order they come", () => {
+    expect(texts(sessionTree(family, Infinity, NOW)).map((line) => line.split(" -")[0]?.trimEnd())).toEqual([
+      expect.stringMatching(/^SESSION/),
+      "root",
+      "├─ first",
+      "│  └─ grandchild",
+      "└─ second",
+      "lost",
+    ]);
+  });
+
+  test("leaves nobody out, not even a ring", () => {
+    const ring = [child("a", "b", 1), child("b", "a", 2)];
+    expect(treeOf(ring).map(({ view }) => view.session_id)).toEqual(["a", "b"]);
+  });
+});
+
+test.each([
+  [{}, "✓ ran npm test"],
+  [{ status: "running" }, "▸ ran npm test"],
+  [{ status: "timeout", ended_at_ms: 65_000 }, "✗ ran npm test (timeout, 1m)"],
+  [{ status: "interrupted" }, "■ ran npm test (interrupted)"],
+  [{ ended_at_ms: 3_000 }, "✓ ran npm test (3s)"],
+] as const)("an action with %j reads %j", (fields, text) => {
+  expect(actionText(anAction(fields))).toBe(text);
+});
+
+test("the sheet of a session says what is known and nothing else", () => {
+  const lines = sessionSheet(
+    aView({ cost_usd: 1.5, budget: { max_cost_usd: 5 }, cwd: "/w", usage: { input_tokens: 7 } }),
+    Infinity,
+    NOW,
+  );
+  expect(lines).toEqual(
+    expect.arrayContaining(["cost        $1.50 of $5", "cwd         /w", "tokens      7 in, 0 out"]),
+  );
+  expect(lines.join("\n")).not.toMatch(/undefined|NaN|parent|queued/);
+});
