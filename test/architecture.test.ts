@@ -8,7 +8,7 @@ import { findImportEffects } from "./docs/top-level.ts";
 import { ROOT } from "./support/daemon.ts";
 
 const MAX_LINES = 400;
-const STARTERS = /^src\/(bin\/[\w-]+|store\/worker)\.ts$/;
+const STARTERS = /^src\/(bin\/[\w-]+|(store|observe)\/worker)\.ts$/;
 const VENDOR_OR_WIRE =
   /\b(claude|codex|anthropic|openai|gemini|opencode|demian|blemees-?[12]|ndjson|stream-json|json-?rpc|https?|websocket|unix socket)\b/i;
 /** Names of files and of the home directory: they compute, they do not wait, read or write. */
@@ -95,7 +95,7 @@ describe("files", () => {
 });
 
 describe("imports", () => {
-  test("invariant 8: nothing runs at import, but the programs and the store thread", () => {
+  test("invariant 8: nothing runs at import, but the programs and the worker threads", () => {
     const passive = src.filter(({ path }) => !STARTERS.test(path));
     expect(passive.flatMap(({ path, text }) => findImportEffects(path, text))).toEqual([]);
   });

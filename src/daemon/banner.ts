@@ -2,7 +2,17 @@
 import { resolveSocketPath } from "../base/socket-path.ts";
 import type { Config } from "./config.ts";
 
-export function bannerText(config: Config, version: string, backends: Record<string, string>): string {
+export interface HttpAddress {
+  port: number;
+  token: string;
+}
+
+export function bannerText(
+  config: Config,
+  version: string,
+  backends: Record<string, string>,
+  http?: HttpAddress,
+): string {
   const agents = Object.entries(backends).map(([name, found]) => `${name} ${found}`);
   const isDemo = Object.keys(backends).join() === "demo";
   const backend = Object.keys(backends)[0] ?? "demo";
@@ -12,6 +22,8 @@ export function bannerText(config: Config, version: string, backends: Record<str
   const run = isUsual ? "npx blemeesctl" : `npx blemeesctl --socket ${config.socket_path}`;
   return [
     `blemeesd ${version} is listening on ${config.socket_path}`,
+    // In the fragment a browser sends the token to nobody.
+    ...(http === undefined ? [] : [`  http      http://127.0.0.1:${http.port}/#token=${http.token}`]),
     `  history   ${historyText(config)}`,
     `  agents    ${agents.join(", ")}`,
     ...(isDemo

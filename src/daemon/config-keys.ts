@@ -2,10 +2,13 @@
 // documentation and the loader are made from it.
 import * as z from "zod";
 import { LOG_LEVELS } from "../base/log.ts";
+import { NOTIFY_EVENTS } from "../protocol/notify.ts";
 
 export interface ConfigKey {
   /** Without the leading dashes; absent when there is no flag. */
   flag?: string;
+  /** What the flag means when it stands alone; absent: it needs a value. */
+  alone?: string;
   env: string;
   check: z.ZodType;
   /** Shown where the default is worked out at run time. */
@@ -23,6 +26,14 @@ const names = z.preprocess(
   (value) => (typeof value === "string" ? value.split(",").map((name) => name.trim()) : value),
   z.array(z.string().min(1)),
 );
+/** The same, each one of a few. */
+const someOf = <const T extends readonly string[]>(words: T) => names.pipe(z.array(z.enum(words)));
+/** A list in the file; elsewhere a JSON list, or the program alone. Nothing is split at blanks: there is no shell. */
+const argv = z.preprocess(asList, z.array(z.string()).min(1));
+const yesOrNo = z.preprocess(
+  (value) => (value === "true" || value === "1" ? true : value === "false" || value === "0" ? false : value),
+  z.boolean(),
+);
 
 export const CONFIG_KEYS = {
   socket_path: {
@@ -31,6 +42,15 @@ export const CONFIG_KEYS = {
     check: path.optional(),
     defaultText: "$XDG_RUNTIME_DIR/blemeesd.sock",
     meaning: "The Unix socket.",
+  },
+  http_port: {
+    flag: "http",
+    alone: "7433",
+    env: "BLEMEESD_HTTP",
+    check: z.coerce.number().int().min(0).max(65_535).optional(),
+    defaultText: "off",
+    meaning:
+      "Serve HTTP on this port of 127.0.0.1 too (alone: 7433; 0 is any free one), with the token of `http-token` in the state directory. On the Unix socket it is always there.",
   },
   claude_bin: {
     flag: "claude",
@@ -174,6 +194,72 @@ export const CONFIG_KEYS = {
     check: countOrOff.default(536_870_912),
     meaning: "Stored bytes kept per session; 0 is no limit.",
   },
+  observe_retention_days: {
+    env: "BLEMEESD_OBSERVE_RETENTION_DAYS",
+    check: countOrOff.default(14),
+    meaning: "Tool and turn events (`observability.db`) older than this are pruned; 0 keeps them.",
+  },
+  observe_tool_rows: {
+    env: "BLEMEESD_OBSERVE_TOOL_ROWS",
+    check: countOrOff.default(20_000),
+    meaning: "Tool events kept per session; 0 is no limit.",
+  },
+  observe_turn_rows: {
+    env: "BLEMEESD_OBSERVE_TURN_ROWS",
+    check: countOrOff.default(5_000),
+    meaning: "Turn events kept per session; 0 is no limit.",
+  },
+  max_children: {
+    env: "BLEMEESD_MAX_CHILDREN",
+    check: count.default(32),
+    meaning: "Children that a session may have; those that were stopped do not count.",
+  },
+  max_family_depth: {
+    env: "BLEMEESD_MAX_FAMILY_DEPTH",
+    check: count.default(6),
+    meaning: "Generations of children below a session.",
+  },
+  max_family_size: {
+    env: "BLEMEESD_MAX_FAMILY_SIZE",
+    check: count.default(256),
+    meaning: "Sessions of one family; those that were stopped do not count.",
+  },
+  stall_s: {
+    env: "BLEMEESD_STALL_S",
+    check: seconds.default(600),
+    meaning: "A turn in which nothing happens for this long, with nothing asked, counts as stalled; 0 never.",
+  },
+  notify_command: {
+    env: "BLEMEESD_NOTIFY_COMMAND",
+    check: argv.optional(),
+    defaultText: "none",
+    meaning:
+      "Run when a session needs somebody: a list of the program and its arguments, or a program alone. No shell; JSON on stdin, 10 s.",
+  },
+  notify_url: {
+    env: "BLEMEESD_NOTIFY_URL",
+    check: z.string().min(1).optional(),
+    defaultText: "none",
+    meaning: "The same JSON is posted there. It must be on `notify_allow_urls`.",
+  },
+  notify_allow_urls: {
+    env: "BLEMEESD_NOTIFY_ALLOW_URLS",
+    check: names.default([]),
+    defaultText: "none",
+    meaning:
+      "Where `notify_url`, also that of a single session, may lead: origins with the beginning of a path (`https://host/hooks`). Redirects are not followed.",
+  },
+  notify_on: {
+    env: "BLEMEESD_NOTIFY_ON",
+    check: someOf(NOTIFY_EVENTS).default(["waits", "done", "failed"]),
+    meaning: `When: some of ${NOTIFY_EVENTS.join(", ")}.`,
+  },
+  notify_children: {
+    env: "BLEMEESD_NOTIFY_CHILDREN",
+    check: yesOrNo.default(false),
+    meaning:
+      "Whether ends and stalls of sessions are told whose parent is woken by them. That they wait for an answer always is.",
+  },
 } as const satisfies Record<string, ConfigKey>;
 
 export type ConfigName = keyof typeof CONFIG_KEYS;
@@ -183,4 +269,14 @@ export type ConfigValues = { [K in ConfigName]: z.infer<(typeof CONFIG_KEYS)[K][
 export function defaultText(name: ConfigName): string {
   const key: ConfigKey = CONFIG_KEYS[name];
   return key.defaultText ?? String(key.check.parse(undefined));
+}
+
+function asList(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (!value.startsWith("[")) return [value];
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value; // which is no list, and is told so
+  }
 }

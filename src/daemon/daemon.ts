@@ -3,22 +3,26 @@ import { join } from "node:path";
 import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
 import type { Log } from "../base/log.ts";
-import { listenOnSocket } from "../servers/socket/index.ts";
+import { createMetrics } from "../base/metrics.ts";
+import { createObserver, type Observer } from "../observe/index.ts";
 import type { DaemonFacts, Listening } from "../servers/types.ts";
-import { createPublisher, drain, Ledger, recoverSessions, SessionHub } from "../sessions/index.ts";
+import { createSessions, drain, type Sessions } from "../sessions/index.ts";
 import { createMemoryStore, lateStore, openThreadStore, type Store } from "../store/index.ts";
+import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
 import { type Detection, detectBackends } from "./detect.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { createIdentity } from "./orphans.ts";
+import { openWaysIn } from "./ways-in.ts";
 
-const OUTBOX_BYTES = 1024 * 1024;
-const HELLO_TIMEOUT_MS = 5_000;
+const DAY_MS = 86_400_000;
 /** Starting the store's thread costs some milliseconds, in which a client that waits for us gets its hello. */
 const STORE_DELAY_MS = 20;
 
 export interface Daemon {
   detection: Detection;
+  /** The loopback listener, if there is one. */
+  http?: HttpAddress;
   /** Rejects when the store cannot be opened; the daemon is of no use then. */
   ready: Promise<void>;
   /** Lets turns finish within the grace time, or until `hurry`, then ends everything. */
@@ -35,6 +39,7 @@ export interface DaemonParts {
   log: Log;
   env: NodeJS.ProcessEnv;
   storeWorker: URL;
+  observeWorker: URL;
 }
 
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -48,19 +53,22 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   opening.catch(() => undefined); // reported through `ready`
   const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
   const store = lateStore(opening, isDurable);
-  const publisher = createPublisher(store, log);
   const backends = createBackends(config, env, log);
-  const ready = recoverSessions(store, publisher, log);
-  ready.catch(() => undefined); // main.ts looks at it
-  const identity = createIdentity(config.socket_path, `${process.pid}-${Date.now().toString(36)}`);
-  const ledger = new Ledger({ store, publisher, log, expiryMs: config.request_timeout_s * 1000 });
-  const hub = new SessionHub({
-    backends,
-    store,
-    publisher,
-    ledger,
+  const metrics = createMetrics();
+  const observer = createObserver({
+    ...(isDurable ? { path: join(config.state_dir, "observability.db") } : {}),
+    workerUrl: parts.observeWorker,
     log,
-    ready,
+    metrics,
+    retention: {
+      maxAgeMs: config.observe_retention_days * DAY_MS,
+      maxToolRows: config.observe_tool_rows,
+      maxTurnRows: config.observe_turn_rows,
+    },
+  });
+  const identity = createIdentity(config.socket_path, `${process.pid}-${Date.now().toString(36)}`);
+  const { hub, manager, ready, quiet } = createSessions({
+    ...{ backends, store, log, observer, metrics },
     limits: {
       maxSessions: config.max_concurrent_sessions,
       maxSessionsPerClient: config.max_sessions_per_connection,
@@ -68,6 +76,25 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     ringSize: config.ring_buffer_size,
     stderrRate: { lines: config.stderr_rate_lines, windowMs: config.stderr_rate_window_s * 1000 },
     env: identity.env,
+    expiryMs: config.request_timeout_s * 1000,
+    family: {
+      limits: {
+        maxChildren: config.max_children,
+        maxDepth: config.max_family_depth,
+        maxSize: config.max_family_size,
+      },
+      stallMs: config.stall_s * 1000,
+    },
+    notify: {
+      command: config.notify_command,
+      url: config.notify_url,
+      allowUrls: config.notify_allow_urls,
+      on: config.notify_on,
+      children: config.notify_children,
+      env,
+      identity: identity.env,
+      userAgent: `blemeesd/${parts.version}`,
+    },
   });
   let detection: Detection | undefined;
   const facts: DaemonFacts = {
@@ -86,17 +113,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       max_line_bytes: config.max_line_bytes,
     },
   };
-  const listening = await listenOnSocket(
-    {
-      path: config.socket_path,
-      maxConnections: config.max_connections,
-      slowConsumerMs: config.slow_consumer_s * 1000,
-      maxLineBytes: config.max_line_bytes,
-      outboxBytes: OUTBOX_BYTES,
-      helloTimeoutMs: HELLO_TIMEOUT_MS,
-    },
-    { hub, facts, log },
-  );
+  const { listening, http } = await openWaysIn(config, { hub, manager, metrics, facts, log });
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
   detection = detectBackends(backends, log);
   setTimeout(bound, STORE_DELAY_MS);
@@ -108,12 +125,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const housekeeping = startHousekeeping({ hub, store, config, log, ready });
   return {
     detection,
+    ...(http === undefined ? {} : { http }),
     ready,
     kill: () => identity.killOwn(),
     activeTurns: () => hub.counts().active_turns,
     close: async (hurry) => {
       await swept;
-      await closeAll({ listening, hub, backends, store, config, log, housekeeping, hurry });
+      await closeAll({ listening, hub, quiet, backends, store, observer, config, log, housekeeping, hurry });
     },
   };
 }
@@ -131,9 +149,11 @@ function openStore(parts: DaemonParts): Promise<Store> {
 
 interface Open {
   listening: Listening;
-  hub: SessionHub;
+  hub: Sessions["hub"];
+  quiet: Sessions["quiet"];
   backends: readonly Backend[];
   store: Store;
+  observer: Observer;
   config: Config;
   log: Log;
   housekeeping: { close(): void };
@@ -143,11 +163,11 @@ interface Open {
 async function closeAll(open: Open): Promise<void> {
   open.housekeeping.close();
   open.listening.dismiss();
-  open.hub.ledger.close();
+  await open.quiet();
   await drain(open.hub, open.config.shutdown_grace_s * 1000, open.hurry, open.log);
   // Processes that several sessions shared.
   await Promise.all(open.backends.map((backend) => backend.close?.()));
-  await open.store.close();
+  await Promise.all([open.store.close(), open.observer.close()]);
   // Last (spec §9.5): whoever binds it next finds the store free and no agent of ours.
   await open.listening.close();
 }

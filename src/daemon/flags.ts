@@ -22,7 +22,7 @@ export function parseFlags(argv: readonly string[]): Flags {
   let parsed: Record<string, string | boolean | undefined>;
   try {
     parsed = parseArgs({
-      args: [...argv],
+      args: withValues(argv, byFlag),
       options: {
         ...Object.fromEntries([...byFlag.keys()].map((flag) => [flag, { type: "string" as const }])),
         config: { type: "string" },
@@ -54,7 +54,7 @@ export function helpText(): string {
     const key: ConfigKey = CONFIG_KEYS[name];
     const text = `${key.meaning} [${defaultText(name)}]`;
     if (key.flag === undefined) others.push([key.env, text]);
-    else rows.push([`--${key.flag} VALUE`, text]);
+    else rows.push([`--${key.flag} ${key.alone === undefined ? "VALUE" : "[VALUE]"}`, text]);
   }
   return [
     "Usage: blemeesd [options]",
@@ -76,6 +76,18 @@ export function helpText(): string {
     ...align(others),
     "",
   ].join("\n");
+}
+
+/** A flag that may stand alone gets the value that it then means. */
+function withValues(argv: readonly string[], byFlag: ReadonlyMap<string, ConfigName>): string[] {
+  return argv.map((arg, at) => {
+    const name = byFlag.get(arg.replace(/^--/, ""));
+    const key: ConfigKey | undefined =
+      name === undefined || !arg.startsWith("--") ? undefined : CONFIG_KEYS[name];
+    const next = argv[at + 1];
+    const isAlone = next === undefined || next.startsWith("-");
+    return key?.alone !== undefined && isAlone ? `${arg}=${key.alone}` : arg;
+  });
 }
 
 function align(rows: [string, string][]): string[] {

@@ -16,10 +16,11 @@ export interface MainOptions {
   argv: readonly string[];
   version: string;
   storeWorker: URL;
+  observeWorker: URL;
 }
 
 export async function main(options: MainOptions): Promise<void> {
-  const { version, storeWorker } = options;
+  const { version, storeWorker, observeWorker } = options;
   const isTerminal = process.stderr.isTTY === true;
   const start = readCommandLine(options);
   if (start === undefined) return;
@@ -37,7 +38,7 @@ export async function main(options: MainOptions): Promise<void> {
   for (const signal of STOP_SIGNALS) process.on(signal, () => stop(0));
   let daemon: Daemon;
   try {
-    daemon = await startDaemon({ config, version, log, env: process.env, storeWorker });
+    daemon = await startDaemon({ config, version, log, env: process.env, storeWorker, observeWorker });
   } catch (error) {
     fail(log, error);
     return;
@@ -52,7 +53,7 @@ export async function main(options: MainOptions): Promise<void> {
   });
   if (isTerminal) {
     await daemon.detection.done;
-    process.stderr.write(`${bannerText(config, version, daemon.detection.found())}\n`);
+    process.stderr.write(`${bannerText(config, version, daemon.detection.found(), daemon.http)}\n`);
   }
 }
 

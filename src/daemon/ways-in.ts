@@ -1,0 +1,63 @@
+// The ways in of clients: the Unix socket, with HTTP on it, and the loopback port when it is asked for.
+import { join } from "node:path";
+import { createHttpDoor, HTTP_DEFAULTS, type HttpContext, type HttpLimits } from "../servers/http/index.ts";
+import { listenOnSocket } from "../servers/socket/index.ts";
+import type { Listening, ServerContext } from "../servers/types.ts";
+import type { HttpAddress } from "./banner.ts";
+import type { Config } from "./config.ts";
+
+const OUTBOX_BYTES = 1024 * 1024;
+const HELLO_TIMEOUT_MS = 5_000;
+
+export interface WaysIn {
+  listening: Listening;
+  /** Absent without `--http`. */
+  http?: HttpAddress;
+}
+
+export async function openWaysIn(config: Config, context: ServerContext & HttpContext): Promise<WaysIn> {
+  const shared = {
+    maxConnections: config.max_connections,
+    slowConsumerMs: config.slow_consumer_s * 1000,
+    outboxBytes: OUTBOX_BYTES,
+  };
+  const limits: HttpLimits = {
+    ...HTTP_DEFAULTS,
+    ...shared,
+    maxBodyBytes: config.max_line_bytes,
+    tokenFile: join(config.state_dir, "http-token"),
+  };
+  // First: a daemon that may not have the socket touches nothing else.
+  const socket = await listenOnSocket(
+    {
+      ...shared,
+      path: config.socket_path,
+      maxLineBytes: config.max_line_bytes,
+      helloTimeoutMs: HELLO_TIMEOUT_MS,
+    },
+    context,
+    createHttpDoor(context, limits),
+  );
+  if (config.http_port === undefined) return { listening: socket };
+  try {
+    const { listenOnHttp } = await import("../servers/http/listen.ts");
+    const http = await listenOnHttp({ ...limits, port: config.http_port }, context);
+    return { listening: both(http, socket), http: { port: http.port, token: http.token } };
+  } catch (error) {
+    await socket.close();
+    throw error;
+  }
+}
+
+function both(first: Listening, last: Listening): Listening {
+  return {
+    dismiss() {
+      first.dismiss();
+      last.dismiss();
+    },
+    async close() {
+      await first.close();
+      await last.close();
+    },
+  };
+}

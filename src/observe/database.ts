@@ -1,0 +1,196 @@
+// observability.db, open: writes batches, reads pages, prunes. Synchronous; it lives in the thread of worker.ts.
+import {
+  closeDatabase,
+  type Database,
+  inTransaction,
+  isBroken,
+  isRefusal,
+  type MovedAside,
+  openDatabase,
+  type Statement,
+} from "../base/sqlite/database.ts";
+import { prune } from "./retention.ts";
+import type { EventRow, PruneCounts, Retention, Row, RowQuery, StoredRow, TurnCut } from "./rows.ts";
+import { migrate, TABLES, TOOL_COLUMNS, TURN_COLUMNS } from "./schema.ts";
+
+export interface EventsOptions {
+  path: string;
+  now(): number;
+  /** The file was damaged: it is put aside, and a new one is in its place. */
+  onAside(aside: MovedAside): void;
+}
+
+type Value = string | number | null;
+
+const COLUMNS = { tool: TOOL_COLUMNS, turn: TURN_COLUMNS } as const;
+const KINDS = ["tool", "turn"] as const;
+/** Enough of each table to know what a session did last. */
+const NEWEST = 4;
+
+/** Every call of a turn that began and has no end gets one; what is known of it is copied from its beginning. */
+const CUT = `
+  INSERT INTO tool_events (id, ${TOOL_COLUMNS.join(", ")})
+  SELECT ? + row_number() OVER (ORDER BY began.id),
+    session_id, source_provider, thread_id, turn_id, item_id, request_id, 'failed', item_type, 'post', tool_name,
+    command, cwd, NULL, file_path, diff_summary, NULL, max(0, ? - created_at_ms), 'failed', ?, ?, raw_payload_json, ?
+  FROM tool_events AS began
+  WHERE session_id = ? AND turn_id = ? AND event_type = 'started' AND NOT EXISTS (
+    SELECT 1 FROM tool_events AS later
+    WHERE later.session_id = began.session_id AND later.item_id = began.item_id AND later.id > began.id
+      AND later.request_id IS NULL AND later.phase = 'post')`;
+
+export class EventsDatabase {
+  readonly #options: EventsOptions;
+  #db: Database;
+  #inserts: Record<EventRow["kind"], Statement>;
+  /** Both tables share one sequence, so that rows of both stand in one order. */
+  #lastId: number;
+
+  static async open(options: EventsOptions): Promise<EventsDatabase> {
+    return new EventsDatabase(options, await open(options, migrate));
+  }
+
+  private constructor(options: EventsOptions, db: Database) {
+    this.#options = options;
+    this.#db = db;
+    this.#inserts = prepareInserts(db);
+    this.#lastId = lastId(db);
+  }
+
+  /** In one transaction. Gives how many rows can never be stored; throws when none was, and another try may do. */
+  write(rows: readonly Row[]): { refused: number } {
+    const before = this.#lastId;
+    try {
+      return inTransaction(this.#db, () => ({ refused: rows.filter((row) => !this.#store(row)).length }));
+    } catch (error) {
+      this.#lastId = before;
+      throw error;
+    }
+  }
+
+  /** Newest first. */
+  page(query: RowQuery): StoredRow[] {
+    const { kind, limit } = query;
+    if (kind !== undefined) return this.#pageOf(kind, query);
+    const rows = KINDS.flatMap((one) => this.#pageOf(one, query));
+    return rows.sort((a, b) => b.id - a.id).slice(0, limit);
+  }
+
+  /** The newest rows of every session, oldest first. */
+  newest(): StoredRow[][] {
+    const ids = this.#db
+      .prepare("SELECT session_id FROM tool_events UNION SELECT session_id FROM turn_events")
+      .all() as { session_id: string }[];
+    return ids.map(({ session_id }) => this.page({ session_id, limit: NEWEST }).reverse());
+  }
+
+  prune(limits: Retention): PruneCounts {
+    return prune(this.#db, limits, this.#options.now());
+  }
+
+  close(): void {
+    closeDatabase(this.#db);
+  }
+
+  /** After an error that says so: the whole file is looked at, and put aside if it is true. */
+  async mend(error: unknown): Promise<boolean> {
+    if (!isBroken(error)) return false;
+    closeDatabase(this.#db);
+    this.#db = await open(this.#options, (db) => {
+      const [found] = db.prepare("PRAGMA quick_check(1)").all() as { quick_check: string }[];
+      if (found?.quick_check !== "ok") throw new Error("database disk image is malformed");
+      migrate(db);
+    });
+    this.#inserts = prepareInserts(this.#db);
+    this.#lastId = lastId(this.#db);
+    return true;
+  }
+
+  #store(row: Row): boolean {
+    if (row.kind === "forget") this.#forget(row.row.session_id);
+    else if (row.kind === "cut") this.#cut(row.row);
+    else return this.#insert(row);
+    return true;
+  }
+
+  #insert({ kind, row }: EventRow): boolean {
+    const fields = row as unknown as Record<string, Value | undefined>;
+    try {
+      this.#inserts[kind].run(this.#lastId + 1, ...COLUMNS[kind].map((name) => fields[name] ?? null));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return false;
+    }
+    this.#lastId += 1;
+    return true;
+  }
+
+  #cut({ session_id, turn_id, error_code, error_message, created_at_ms }: TurnCut): void {
+    const { changes } = this.#db
+      .prepare(CUT)
+      .run(this.#lastId, created_at_ms, error_code, error_message, created_at_ms, session_id, turn_id);
+    this.#lastId += Number(changes);
+  }
+
+  #forget(session_id: string): void {
+    for (const kind of KINDS) {
+      this.#db.prepare(`DELETE FROM ${TABLES[kind]} WHERE session_id = ?`).run(session_id);
+    }
+  }
+
+  #pageOf(kind: EventRow["kind"], { session_id, before, limit }: RowQuery): StoredRow[] {
+    const where = [
+      ...(session_id === undefined ? [] : ["session_id = ?"]),
+      ...(before === undefined ? [] : ["id < ?"]),
+    ];
+    const values: Value[] = [
+      ...(session_id === undefined ? [] : [session_id]),
+      ...(before === undefined ? [] : [before]),
+    ];
+    const found = this.#db
+      .prepare(
+        `SELECT id, ${COLUMNS[kind].join(", ")} FROM ${TABLES[kind]}
+         ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`} ORDER BY id DESC LIMIT ?`,
+      )
+      .all(...values, limit) as Record<string, Value>[];
+    return found.map(({ id, ...row }) => ({ id, kind, row: withoutNulls(row) }) as unknown as StoredRow);
+  }
+}
+
+function open(options: EventsOptions, prepare: (db: Database) => void): Promise<Database> {
+  const { path, now, onAside } = options;
+  return openDatabase({
+    path,
+    now,
+    onRecovery: onAside,
+    // People look into this file with tools of their own.
+    isShared: true,
+    prepare(db) {
+      prepare(db);
+      lastId(db);
+    },
+  });
+}
+
+function prepareInserts(db: Database): Record<EventRow["kind"], Statement> {
+  const insert = (kind: EventRow["kind"]) => {
+    const names = ["id", ...COLUMNS[kind]];
+    return db.prepare(
+      `INSERT INTO ${TABLES[kind]} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
+    );
+  };
+  return { tool: insert("tool"), turn: insert("turn") };
+}
+
+function lastId(db: Database): number {
+  const ids = KINDS.map((kind) => {
+    const found = db.prepare(`SELECT max(id) AS id FROM ${TABLES[kind]}`).get() as { id: number | null };
+    return found.id ?? 0;
+  });
+  return Math.max(...ids);
+}
+
+/** Absent means not known, here as everywhere. */
+function withoutNulls(row: Record<string, Value>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}

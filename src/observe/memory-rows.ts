@@ -1,0 +1,51 @@
+// Rows in memory, for a daemon that keeps nothing: the newest of all sessions together.
+import type { EventRow, Row, RowQuery, Rows } from "./rows.ts";
+
+const MAX_ROWS = 5_000;
+
+export class MemoryRows implements Rows {
+  #rows: EventRow[] = [];
+  readonly #maxRows: number;
+
+  constructor(maxRows = MAX_ROWS) {
+    this.#maxRows = maxRows;
+  }
+
+  add(row: Row): void {
+    if (row.kind === "forget") {
+      this.#rows = this.#rows.filter((kept) => kept.row.session_id !== row.row.session_id);
+    } else if (row.kind !== "cut") {
+      this.#rows.push(row);
+      // A tenth at once: moving the rest for each row would cost more than the row.
+      if (this.#rows.length > this.#maxRows) this.#rows.splice(0, Math.ceil(this.#maxRows / 10));
+    }
+  }
+
+  /** One page holds all there is. */
+  page(query: RowQuery): Promise<EventRow[]> {
+    if (query.before !== undefined) return Promise.resolve([]);
+    return Promise.resolve(newestFirst(this.#rows, query));
+  }
+
+  /** What is here was seen by this daemon, so nobody has to be told. */
+  newest(): Promise<EventRow[][]> {
+    return Promise.resolve([]);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Those of the query, from the end. */
+export function newestFirst(rows: readonly Row[], { kind, session_id, limit }: RowQuery): EventRow[] {
+  const found: EventRow[] = [];
+  for (let at = rows.length - 1; at >= 0 && found.length < limit; at -= 1) {
+    const row = rows[at];
+    if (row === undefined || row.kind === "cut" || row.kind === "forget") continue;
+    if (kind !== undefined && row.kind !== kind) continue;
+    if (session_id !== undefined && row.row.session_id !== session_id) continue;
+    found.push(row);
+  }
+  return found;
+}

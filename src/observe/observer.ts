@@ -1,0 +1,173 @@
+// The ear on the one path of events: frames and ledger rows become rows, rows are kept, and what each session did last
+// is known without asking anybody.
+import { messageOf } from "../base/coded-error.ts";
+import type { Log } from "../base/log.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { Action } from "../protocol/actions.ts";
+import type { RequestRow } from "../protocol/requests.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import { nextLast, toAction, toActions } from "./actions.ts";
+import { DiskRows, type DiskTimes } from "./disk-rows.ts";
+import { MemoryRows } from "./memory-rows.ts";
+import { flushHeld, isObserved, observe } from "./reduce.ts";
+import { observeRequest } from "./requests.ts";
+import type { EventRow, Retention, Row, Rows } from "./rows.ts";
+import { isIdle, newState, type SessionState } from "./state.ts";
+import type { Observer, RowsFilter } from "./types.ts";
+
+export interface ObserverOptions {
+  /** The database; absent: rows are kept in memory, the newest few thousand. */
+  path?: string;
+  /** The bundle of worker.ts. */
+  workerUrl: URL;
+  log: Log;
+  metrics: Metrics;
+  retention: Retention;
+  now?: () => number;
+  times?: Partial<DiskTimes>;
+  maxWaiting?: number;
+}
+
+/** One row each; the sessions that did something last are remembered. */
+const MAX_LAST = 10_000;
+const MAX_STATES = 5_000;
+/** Rows read at once to make actions of: a call is two rows, or a few more. */
+const ROWS_PER_ACTION = 4;
+const MIN_PAGE = 100;
+
+export function createObserver(options: ObserverOptions): Observer {
+  const { path, log, metrics, now = Date.now } = options;
+  const rows: Rows = path === undefined ? new MemoryRows() : new DiskRows({ ...options, path });
+  const states = new Map<string, SessionState>();
+  /** Made into an action only when somebody asks. */
+  const lasts = new Map<string, EventRow>();
+  const faults = metrics.counter("blemees_observe_faults_total", "Frames that could not be observed.");
+  /** Forgotten since the start: what the database still says of them is old. */
+  const forgotten = new Set<string>();
+  let loading: Promise<void> | undefined;
+  let isLoaded = path === undefined;
+  let isClosed = false;
+
+  function stateOf(session: { session_id: string; backend: string }): SessionState {
+    let state = states.get(session.session_id);
+    if (state === undefined) {
+      state = newState(session);
+      states.set(session.session_id, state);
+      // A command that never ends keeps its session's state; the oldest such goes.
+      const [oldest] = states.keys();
+      if (states.size > MAX_STATES && oldest !== undefined) states.delete(oldest);
+    }
+    return state;
+  }
+
+  function keep(made: readonly Row[]): void {
+    for (const row of made) {
+      rows.add(row);
+      if (row.kind === "tool" || row.kind === "turn") noteLast(row);
+    }
+  }
+
+  function noteLast(row: EventRow): void {
+    const { session_id } = row.row;
+    const next = nextLast(lasts.get(session_id), row);
+    lasts.delete(session_id);
+    lasts.set(session_id, next);
+    const [oldest] = lasts.keys();
+    if (lasts.size > MAX_LAST && oldest !== undefined) lasts.delete(oldest);
+  }
+
+  /** Whatever a frame holds, the session goes on. */
+  function guarded(session: { session_id: string; backend: string }, make: (state: SessionState) => Row[]) {
+    if (isClosed) return;
+    try {
+      const state = stateOf(session);
+      keep(make(state));
+      if (isIdle(state)) states.delete(session.session_id);
+    } catch (error) {
+      faults.add();
+      log.error("observe.failed", { session_id: session.session_id, message: messageOf(error) });
+    }
+  }
+
+  /** What the sessions of an earlier daemon did last. Once; a database that cannot be read is asked again. */
+  function load(): Promise<void> {
+    loading ??= rows
+      .newest()
+      .then((found) => {
+        for (const newest of found) {
+          const session_id = newest[0]?.row.session_id;
+          if (session_id === undefined || lasts.has(session_id) || forgotten.has(session_id)) continue;
+          for (const row of newest) noteLast(row);
+        }
+        isLoaded = true;
+        forgotten.clear();
+      })
+      .catch((error: unknown) => {
+        log.warn("observe.read_failed", { message: messageOf(error) });
+        loading = undefined;
+      });
+    return loading;
+  }
+
+  return {
+    frame(session: SessionRow, frame: object) {
+      // First and cheap: nine of ten frames are deltas.
+      const { type } = frame as { type?: unknown };
+      if (type === "agent.delta" || !isObserved(type)) return;
+      guarded(session, (state) => observe(state, session, frame, now()));
+    },
+    request: (row: RequestRow) => guarded(row, (state) => observeRequest(state, row, now())),
+    lastAction(session_id) {
+      const last = lasts.get(session_id);
+      if (last === undefined && !isClosed) void load();
+      return last === undefined ? undefined : toAction(last);
+    },
+    actions: (filter) => projected(rows, filter),
+    toolEvents: async (filter) => {
+      const page = await rows.page({ ...filter, kind: "tool" });
+      return page.flatMap((found) => (found.kind === "tool" ? [found.row] : []));
+    },
+    turnEvents: async (filter) => {
+      const page = await rows.page({ ...filter, kind: "turn" });
+      return page.flatMap((found) => (found.kind === "turn" ? [found.row] : []));
+    },
+    forget(session_id) {
+      states.delete(session_id);
+      lasts.delete(session_id);
+      if (!isLoaded) forgotten.add(session_id);
+      rows.add({ kind: "forget", row: { session_id } });
+    },
+    async close() {
+      if (!isClosed) for (const state of states.values()) keep(flushHeld(state, now()));
+      isClosed = true;
+      await rows.close();
+    },
+  };
+}
+
+/** Reads on until there are enough actions: several rows may be one. */
+async function projected(rows: Rows, { session_id, limit }: RowsFilter): Promise<Action[]> {
+  const actions: Action[] = [];
+  const seen = new Set<string>();
+  const session = session_id === undefined ? {} : { session_id };
+  let pageSize = Math.max(MIN_PAGE, limit * ROWS_PER_ACTION);
+  let before: number | undefined;
+  while (actions.length < limit) {
+    const page = await rows.page({
+      limit: pageSize,
+      ...session,
+      ...(before === undefined ? {} : { before }),
+    });
+    actions.push(...toActions(page, seen));
+    const last = page.at(-1);
+    if (page.length < pageSize || last === undefined) break;
+    if (last.id !== undefined) before = last.id;
+    else {
+      // All of it is still in memory, where pages have no place: from the top again, further.
+      pageSize *= 4;
+      actions.length = 0;
+      seen.clear();
+    }
+  }
+  return actions.slice(0, limit);
+}

@@ -1,0 +1,91 @@
+// How a call of a tool ended, from its result and from what is known about it. sm#288 tells five ends apart.
+import { isObject } from "../base/json.ts";
+import { cutText } from "./excerpt.ts";
+import type { ToolEvent } from "./types.ts";
+
+/** What a person, or the clock in their place, said to a call. */
+export type Refusal = "decline" | "cancel" | "timeout";
+
+export type Outcome = Pick<ToolEvent, "exit_code" | "error_code" | "error_message"> & {
+  event_type: "completed" | "failed" | "interrupted" | "cancelled" | "timeout";
+  final_status: "success" | "failed" | "interrupted" | "cancelled" | "timeout";
+};
+
+interface Ended {
+  output: string;
+  isError: boolean;
+  isCommand: boolean;
+  /** Its agent tells the exit code of every command that failed, so that one which did not has code 0. */
+  tellsExitCode: boolean;
+  refusal: Refusal | undefined;
+}
+
+const MAX_MESSAGE_CHARS = 500;
+/** Where an exit code or a reason stands: at the beginning (Claude Code) or at the end (Codex). */
+const EDGE_CHARS = 400;
+
+const TIMED_OUT = /\bcommand timed out after \d/i;
+const EXIT_CODE = /^(?:Error: )?Exit code (-?\d{1,9})\b|\[exit code (-?\d{1,9})\]\s*$/i;
+/** What the backends put where a result should be, when an item was declined or cut off. */
+const DECLINED: ReadonlySet<string> = new Set(["declined", "user rejected MCP tool call"]);
+const CUT = "interrupted";
+/** Claude Code says the same when a person refused the call and when the turn was interrupted. */
+const REJECTED = "The user doesn't want to proceed with this tool use.";
+
+/** Undefined: it was cut off, and by what is known only from what comes next. */
+export function outcomeOf(ended: Ended): Outcome | undefined {
+  const { output, isError, isCommand, tellsExitCode, refusal } = ended;
+  if (!isError) {
+    const exit_code = isCommand && tellsExitCode ? { exit_code: 0 } : {};
+    return { event_type: "completed", final_status: "success", ...exit_code };
+  }
+  const edges = `${output.slice(0, EDGE_CHARS)}\n${output.slice(-EDGE_CHARS).trimEnd()}`;
+  const message = messageIn(output);
+  if (refusal !== undefined) return { ...refused(refusal), ...message };
+  if (output === CUT || output.startsWith(REJECTED)) return undefined;
+  if (DECLINED.has(output)) return { ...refused("decline"), ...message };
+  const exit_code = isCommand ? exitCodeIn(edges) : {};
+  if (TIMED_OUT.test(edges)) return { ...end("timeout", "tool_timeout"), ...exit_code, ...message };
+  const error_code = "exit_code" in exit_code ? "exit_code" : "tool_error";
+  return { ...end("failed", error_code), ...exit_code, ...message };
+}
+
+/** The end of a call that has no result of its own. */
+export function end(
+  event_type: Exclude<Outcome["event_type"], "completed">,
+  error_code: string,
+  error_message?: string,
+): Outcome {
+  return {
+    event_type,
+    final_status: event_type,
+    error_code,
+    ...(error_message === undefined ? {} : { error_message: cutText(error_message, MAX_MESSAGE_CHARS) }),
+  };
+}
+
+/** The text of a result: a string, or the text blocks of one. */
+export function outputText(output: unknown): string {
+  if (typeof output === "string") return output;
+  if (!Array.isArray(output)) return "";
+  return output
+    .filter(isObject)
+    .map(({ text }) => text)
+    .filter((text) => typeof text === "string")
+    .join("\n");
+}
+
+function refused(refusal: Refusal): Outcome {
+  if (refusal === "timeout") return end("timeout", "request_expired");
+  return end("cancelled", refusal === "cancel" ? "cancelled_by_user" : "declined");
+}
+
+function exitCodeIn(edges: string): { exit_code?: number } {
+  const [, first, last] = EXIT_CODE.exec(edges) ?? [];
+  const code = first ?? last;
+  return code === undefined ? {} : { exit_code: Number(code) };
+}
+
+function messageIn(output: string): { error_message?: string } {
+  return output === "" ? {} : { error_message: cutText(output, MAX_MESSAGE_CHARS) };
+}

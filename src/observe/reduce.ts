@@ -1,0 +1,229 @@
+// One frame of a session → rows. Pure: changes only the state it is given, does no I/O, reads no clock. The frames are
+// our own (protocol/events.ts), so the same rows come out for every backend.
+import { isObject, type JsonObject } from "../base/json.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import { describeCall, toPatch } from "./calls.ts";
+import { cutText, excerpt, tailOf } from "./excerpt.ts";
+import { end, type Outcome, outcomeOf, outputText } from "./outcome.ts";
+import type { EventRow, Row } from "./rows.ts";
+import { addCall, callRow, noteSession, type OpenCall, type SessionState } from "./state.ts";
+import { endTurn, messageRow, startTurn } from "./turns.ts";
+
+type Observe = (state: SessionState, frame: JsonObject, nowMs: number) => Row[];
+
+/** Rows for the output of a running command: at most one a call in this time. */
+const OUTPUT_EVERY_MS = 1000;
+const OUTPUT_TAIL_CHARS = 500;
+
+const OBSERVERS: ReadonlyMap<unknown, Observe> = new Map<unknown, Observe>([
+  ["agent.message", observeMessage],
+  ["agent.tool_use", observeToolUse],
+  ["agent.tool_result", observeToolResult],
+  ["agent.notice", observeNotice],
+  ["agent.result", observeResult],
+  ["blemeesd.error", observeError],
+]);
+
+/** Everything else, deltas above all, makes no row and changes nothing. */
+export function isObserved(type: unknown): boolean {
+  return OBSERVERS.has(type);
+}
+
+export function observe(state: SessionState, session: SessionRow, frame: object, nowMs: number): Row[] {
+  const fields = frame as JsonObject;
+  const observer = OBSERVERS.get(fields["type"]);
+  if (observer === undefined) return [];
+  noteSession(state, session);
+  return observer(state, fields, nowMs);
+}
+
+/** The daemon stops: what is held will not be explained any more. */
+export function flushHeld(state: SessionState, nowMs: number): Row[] {
+  return releaseHeld(state, nowMs);
+}
+
+/** Claude's calls stand here complete; with partial messages they were announced before, without their input. */
+function observeMessage(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
+  const rows: Row[] = releaseHeld(state, nowMs);
+  const blocks = Array.isArray(frame["content"]) ? frame["content"].filter(isObject) : [];
+  if (frame["parent_tool_use_id"] === undefined) rows.push(...messageRow(state, blocks, nowMs));
+  for (const { type, id, name, input } of blocks) {
+    if (type !== "tool_use" || typeof id !== "string") continue;
+    rows.push(...startCall(state, { id, name, input, parent: frame["parent_tool_use_id"] }, nowMs));
+  }
+  return rows;
+}
+
+function observeToolUse(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
+  const { tool_use_id: id, name, input, index, parent_tool_use_id: parent } = frame;
+  const rows: Row[] = releaseHeld(state, nowMs);
+  if (typeof id !== "string") return rows;
+  // With an index it stands in a stream that has only begun: the whole call follows in a message.
+  if (index === undefined) return [...rows, ...startCall(state, { id, name, input, parent }, nowMs)];
+  if (!state.calls.has(id)) addCall(state, newCall(state, { id, name, input, parent }, nowMs));
+  return rows;
+}
+
+function observeToolResult(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
+  const id = frame["tool_use_id"];
+  if (typeof id !== "string") return [];
+  const known = state.calls.get(id);
+  const call = known ?? newCall(state, { id, name: undefined, input: undefined, parent: undefined }, nowMs);
+  state.calls.delete(id);
+  const output = outputText(frame["output"]);
+  const rows: Row[] = known === undefined || known.isTold ? [] : [tellStart(state, call, nowMs)];
+  const outcome = outcomeOf({
+    output,
+    isError: frame["is_error"] === true,
+    isCommand: call.item_type === "commandExecution",
+    // Claude Code takes some codes for success, such as that of a grep without a match.
+    tellsExitCode: call.tool_name === "shell",
+    refusal: call.refusal,
+  });
+  if (outcome === undefined) {
+    state.held.push({ call, output, atMs: nowMs });
+    return rows;
+  }
+  return [...rows, endRow(state, call, outcome, { output: frame["output"], nowMs })];
+}
+
+function observeNotice(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
+  const data = isObject(frame["data"]) ? frame["data"] : {};
+  switch (frame["category"]) {
+    case "codex_output_delta":
+      return continueOutput(state, data, nowMs);
+    case "codex_patch_updated":
+      updatePatch(state, data);
+      return [];
+    case "task_started":
+      return [...releaseHeld(state, nowMs), ...startTurn(state, data, nowMs)];
+    case "codex_subagent_result":
+      return releaseHeld(state, nowMs);
+    default:
+      return [];
+  }
+}
+
+function observeError(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
+  if (frame["code"] !== "backend_crashed") return [];
+  state.crash = { code: "backend_crashed", message: String(frame["message"] ?? "the agent died") };
+  return releaseHeld(state, nowMs);
+}
+
+function observeResult(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
+  const error = isObject(frame["error"]) ? frame["error"] : {};
+  if (error["code"] === "backend_crashed") {
+    state.crash ??= { code: "backend_crashed", message: String(error["message"] ?? "") };
+  }
+  const rows: Row[] = releaseHeld(state, nowMs);
+  for (const call of [...state.calls.values()]) {
+    // Announced and then taken back: the agent asked its model again.
+    if (!call.isTold) state.calls.delete(call.item_id);
+    // After a good end a command may go on behind the turn, and its result still comes.
+    else if (frame["subtype"] === "interrupted" || state.crash !== undefined) {
+      state.calls.delete(call.item_id);
+      rows.push(endRow(state, call, cutOutcome(state), { nowMs }));
+    }
+  }
+  rows.push(...endTurn(state, frame, nowMs));
+  return rows;
+}
+
+interface Told {
+  id: string;
+  name: unknown;
+  input: unknown;
+  parent: unknown;
+}
+
+function newCall(state: SessionState, { id, name, input, parent }: Told, nowMs: number): OpenCall {
+  return {
+    ...describeCall(typeof name === "string" ? cutText(name, 200) : "unknown", input),
+    item_id: id,
+    ...(state.turn === undefined ? {} : { turn_id: state.turn.turn_id }),
+    started_at_ms: nowMs,
+    input: input === undefined ? undefined : JSON.parse(excerpt(input, 1024)),
+    ...(typeof parent === "string" ? { parent } : {}),
+    isTold: false,
+    outputChars: 0,
+    outputTail: "",
+  };
+}
+
+/** A row the first time that the call is seen with its input, and none for the second telling of it. */
+function startCall(state: SessionState, told: Told, nowMs: number): EventRow[] {
+  const known = state.calls.get(told.id);
+  if (known?.isTold === true) return [];
+  const call = newCall(state, told, nowMs);
+  if (known?.refusal !== undefined) call.refusal = known.refusal;
+  addCall(state, call);
+  return [tellStart(state, call, nowMs)];
+}
+
+function tellStart(state: SessionState, call: OpenCall, nowMs: number): EventRow {
+  call.isTold = true;
+  return callRow(state, call, nowMs, {
+    event_type: "started",
+    phase: "running",
+    raw_payload_json: excerpt(toldOf(call)),
+  });
+}
+
+/** What a running command prints: the first piece at once, then what there is now and then. */
+function continueOutput(state: SessionState, { item_id, text }: JsonObject, nowMs: number): Row[] {
+  const call = typeof item_id === "string" ? state.calls.get(item_id) : undefined;
+  if (call === undefined || typeof text !== "string") return [];
+  call.outputChars += text.length;
+  call.outputTail = tailOf(call.outputTail + tailOf(text, OUTPUT_TAIL_CHARS), OUTPUT_TAIL_CHARS);
+  if (nowMs - (call.outputToldMs ?? Number.NEGATIVE_INFINITY) < OUTPUT_EVERY_MS) return [];
+  call.outputToldMs = nowMs;
+  return [
+    callRow(state, call, nowMs, {
+      event_type: "output_delta",
+      phase: "running",
+      latency_ms: nowMs - call.started_at_ms,
+      raw_payload_json: excerpt({ ...toldOf(call), chars: call.outputChars, tail: call.outputTail }),
+    }),
+  ];
+}
+
+/** A patch may grow after its call was shown; the end tells what it was then. */
+function updatePatch(state: SessionState, { item_id, changes }: JsonObject): void {
+  const call = typeof item_id === "string" ? state.calls.get(item_id) : undefined;
+  if (call !== undefined && Array.isArray(changes)) Object.assign(call, toPatch(changes.filter(isObject)));
+}
+
+function releaseHeld(state: SessionState, nowMs: number): EventRow[] {
+  if (state.held.length === 0) return [];
+  return state.held
+    .splice(0)
+    .map(({ call, output, atMs }) =>
+      endRow(state, call, cutOutcome(state), { output, nowMs, latencyMs: atMs - call.started_at_ms }),
+    );
+}
+
+/** The agent's death is not an interrupt, and an answer that ends the turn is not one either. */
+function cutOutcome({ crash, isCancelled }: SessionState): Outcome {
+  if (crash !== undefined) return end("failed", crash.code, crash.message);
+  return isCancelled ? end("cancelled", "cancelled_by_user") : end("interrupted", "interrupted");
+}
+
+interface EndOfCall {
+  nowMs: number;
+  output?: unknown;
+  latencyMs?: number;
+}
+
+function endRow(state: SessionState, call: OpenCall, outcome: Outcome, ended: EndOfCall): EventRow {
+  const { nowMs, output, latencyMs = nowMs - call.started_at_ms } = ended;
+  return callRow(state, call, nowMs, {
+    ...outcome,
+    phase: "post",
+    latency_ms: Math.max(0, latencyMs),
+    raw_payload_json: excerpt({ ...toldOf(call), ...(output === undefined ? {} : { output }) }),
+  });
+}
+
+function toldOf({ tool_name, input, parent }: OpenCall): JsonObject {
+  return { tool: tool_name, input, ...(parent === undefined ? {} : { parent_tool_use_id: parent }) };
+}

@@ -1,0 +1,121 @@
+// The tables of observability.db, as numbered steps (a step that was released is never edited), and their columns.
+import type { Database } from "../base/sqlite/database.ts";
+import { runMigrations } from "../base/sqlite/migrate.ts";
+import type { EventRow } from "./rows.ts";
+import type { ToolEvent, TurnEvent } from "./types.ts";
+
+export const TABLES = { tool: "tool_events", turn: "turn_events" } as const satisfies Record<
+  EventRow["kind"],
+  string
+>;
+
+export const TOOL_COLUMNS = [
+  "session_id",
+  "source_provider",
+  "thread_id",
+  "turn_id",
+  "item_id",
+  "request_id",
+  "event_type",
+  "item_type",
+  "phase",
+  "tool_name",
+  "command",
+  "cwd",
+  "exit_code",
+  "file_path",
+  "diff_summary",
+  "approval_decision",
+  "latency_ms",
+  "final_status",
+  "error_code",
+  "error_message",
+  "raw_payload_json",
+  "created_at_ms",
+] as const satisfies (keyof ToolEvent)[];
+
+export const TURN_COLUMNS = [
+  "session_id",
+  "source_provider",
+  "thread_id",
+  "turn_id",
+  "event_type",
+  "origin",
+  "duration_ms",
+  "time_to_first_token_ms",
+  "input_tokens",
+  "output_tokens",
+  "cost_usd",
+  "final_status",
+  "error_code",
+  "error_message",
+  "raw_payload_json",
+  "created_at_ms",
+] as const satisfies (keyof TurnEvent)[];
+
+const CREATED_AT = "strftime('%Y-%m-%dT%H:%M:%fZ', created_at_ms / 1000.0, 'unixepoch') AS created_at";
+
+/** The views have the rows of the Codex app-server under the names, and with the columns, of sm#288. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE tool_events (
+     id INTEGER PRIMARY KEY,
+     session_id TEXT NOT NULL,
+     source_provider TEXT NOT NULL,
+     thread_id TEXT,
+     turn_id TEXT,
+     item_id TEXT,
+     request_id TEXT,
+     event_type TEXT NOT NULL,
+     item_type TEXT NOT NULL,
+     phase TEXT NOT NULL,
+     tool_name TEXT,
+     command TEXT,
+     cwd TEXT,
+     exit_code INTEGER,
+     file_path TEXT,
+     diff_summary TEXT,
+     approval_decision TEXT,
+     latency_ms INTEGER,
+     final_status TEXT,
+     error_code TEXT,
+     error_message TEXT,
+     raw_payload_json TEXT,
+     created_at_ms INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX tool_events_by_session ON tool_events (session_id, id);
+   CREATE INDEX tool_events_by_age ON tool_events (created_at_ms);
+   CREATE TABLE turn_events (
+     id INTEGER PRIMARY KEY,
+     session_id TEXT NOT NULL,
+     source_provider TEXT NOT NULL,
+     thread_id TEXT,
+     turn_id TEXT,
+     event_type TEXT NOT NULL,
+     origin TEXT,
+     duration_ms INTEGER,
+     time_to_first_token_ms INTEGER,
+     input_tokens INTEGER,
+     output_tokens INTEGER,
+     cost_usd REAL,
+     final_status TEXT,
+     error_code TEXT,
+     error_message TEXT,
+     raw_payload_json TEXT,
+     created_at_ms INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX turn_events_by_session ON turn_events (session_id, id);
+   CREATE INDEX turn_events_by_age ON turn_events (created_at_ms);
+   CREATE VIEW codex_tool_events AS SELECT
+     session_id, thread_id, turn_id, item_id, request_id, event_type, item_type, phase, command, cwd, exit_code,
+     file_path, diff_summary, approval_decision, latency_ms, final_status, error_code, error_message,
+     raw_payload_json, ${CREATED_AT}
+   FROM tool_events WHERE source_provider = 'codex-app';
+   CREATE VIEW codex_turn_events AS SELECT
+     session_id, thread_id, turn_id, event_type, origin, duration_ms, time_to_first_token_ms, input_tokens,
+     output_tokens, cost_usd, final_status, error_code, error_message, raw_payload_json, ${CREATED_AT}
+   FROM turn_events WHERE source_provider = 'codex-app';`,
+];
+
+export function migrate(db: Database): void {
+  runMigrations(db, MIGRATIONS);
+}

@@ -1,0 +1,138 @@
+// One row in one line for people: "ran `npm test` (exit 1)", "edited src/a.ts (+3 -1)", "asked: Bash: rm -rf build".
+import { isObject } from "../base/json.ts";
+import { oneLine } from "./excerpt.ts";
+import type { ToolEvent, TurnEvent } from "./types.ts";
+
+const MAX_CHARS = 160;
+const MAX_COMMAND_CHARS = 100;
+/** Fields of a tool's input that say best what it was about. */
+const TELLING = [
+  "file_path",
+  "path",
+  "pattern",
+  "query",
+  "url",
+  "description",
+  "prompt",
+  "what",
+  "command",
+  "name",
+];
+/** Codex runs everything in a login shell. */
+const SHELL = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c (.+)$/s;
+
+interface Verbs {
+  running: string;
+  done: string;
+  /** It was not let. */
+  refused: string;
+}
+
+const VERBS: Readonly<Record<ToolEvent["item_type"], Verbs>> = {
+  commandExecution: { running: "running", done: "ran", refused: "wanted to run" },
+  fileChange: { running: "editing", done: "edited", refused: "wanted to edit" },
+  tool: { running: "using", done: "used", refused: "wanted to use" },
+};
+
+export function toolSummary(event: ToolEvent): string {
+  const verbs = VERBS[event.item_type];
+  const isRefused =
+    event.final_status === "cancelled" ||
+    (event.final_status === "timeout" && event.error_code === "request_expired");
+  const verb = event.phase === "running" ? verbs.running : isRefused ? verbs.refused : verbs.done;
+  const notes = [event.item_type === "fileChange" ? event.diff_summary : undefined, endNote(event)];
+  const shown = notes.filter((note) => note !== undefined).map((note) => ` (${note})`);
+  return oneLine(`${verb} ${objectOf(event)}${shown.join("")}`, MAX_CHARS);
+}
+
+export function requestSummary(event: ToolEvent): string {
+  const { title } = payloadOf(event);
+  const what = typeof title === "string" ? title : (event.command ?? event.tool_name ?? "something");
+  const answer =
+    event.phase === "pre"
+      ? ""
+      : ` (${event.event_type === "timeout" ? "nobody answered" : (event.approval_decision ?? answeredWord(event))})`;
+  return oneLine(`asked: ${oneLine(what, MAX_CHARS - 30)}${answer}`, MAX_CHARS);
+}
+
+export function turnSummary(event: TurnEvent): string {
+  switch (event.event_type) {
+    case "message":
+      return oneLine(`said: ${String(payloadOf(event)["text"] ?? "")}`, MAX_CHARS);
+    case "started":
+      return event.origin === "agent" ? "began a turn by itself" : "began a turn";
+    case "completed":
+      return `finished the turn${took(event)}`;
+    case "interrupted":
+    case "cancelled":
+      return `the turn was ${event.event_type}${took(event)}`;
+    default:
+      return oneLine(
+        `the turn failed: ${event.error_code ?? "error"}${event.error_message === undefined ? "" : `: ${event.error_message}`}`,
+        MAX_CHARS,
+      );
+  }
+}
+
+function answeredWord({ event_type }: ToolEvent): string {
+  if (event_type === "cancelled") return "withdrawn";
+  return event_type === "interrupted" ? "lost" : "answered";
+}
+
+function objectOf(event: ToolEvent): string {
+  const { item_type, command, file_path, cwd, tool_name = "a tool" } = event;
+  if (item_type === "commandExecution") {
+    return command === undefined ? "a command" : `\`${oneLine(unwrapped(command), MAX_COMMAND_CHARS)}\``;
+  }
+  if (item_type === "fileChange") return file_path === undefined ? "files" : relative(file_path, cwd);
+  const hint = hintIn(payloadOf(event)["input"], cwd);
+  return hint === undefined ? tool_name : `${tool_name}: ${hint}`;
+}
+
+function endNote(event: ToolEvent): string | undefined {
+  if (event.phase !== "post" || event.event_type === "completed") return undefined;
+  if (event.event_type === "failed" && event.exit_code !== undefined) return `exit ${event.exit_code}`;
+  if (event.event_type === "timeout")
+    return event.error_code === "request_expired" ? "nobody answered" : "timed out";
+  return event.event_type === "failed" && event.error_code === "backend_crashed"
+    ? "the agent died"
+    : event.event_type;
+}
+
+function hintIn(input: unknown, cwd: string | undefined): string | undefined {
+  if (!isObject(input)) return undefined;
+  const key = TELLING.find((name) => typeof input[name] === "string" && input[name] !== "");
+  return key === undefined ? undefined : relative(oneLine(String(input[key]), MAX_COMMAND_CHARS), cwd);
+}
+
+/** `/bin/bash -lc 'npm test'` → `npm test`. */
+function unwrapped(command: string): string {
+  const inner = SHELL.exec(command)?.[1];
+  if (inner === undefined) return command;
+  const quote = inner[0];
+  if ((quote !== "'" && quote !== '"') || inner.at(-1) !== quote || inner.length < 2) return inner;
+  return quote === "'" ? inner.slice(1, -1).replaceAll("'\\''", "'") : inner.slice(1, -1);
+}
+
+function relative(path: string, cwd: string | undefined): string {
+  if (cwd === undefined || cwd === "/" || !path.startsWith(`${cwd}/`)) return path;
+  return path.slice(cwd.length + 1);
+}
+
+function took({ duration_ms }: TurnEvent): string {
+  if (duration_ms === undefined) return "";
+  if (duration_ms < 1000) return ` (${duration_ms} ms)`;
+  return duration_ms < 120_000
+    ? ` (${Math.round(duration_ms / 1000)} s)`
+    : ` (${Math.round(duration_ms / 60_000)} min)`;
+}
+
+function payloadOf({ raw_payload_json }: { raw_payload_json?: string }): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(raw_payload_json ?? "{}");
+    return isObject(value) ? value : {};
+  } catch {
+    // Somebody else wrote into the database; the rest of the row still says something.
+    return {};
+  }
+}

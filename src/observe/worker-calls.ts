@@ -1,0 +1,30 @@
+// What crosses between the daemon and the thread of observability.db: one call in, one reply out, in order.
+import type { MovedAside } from "../base/sqlite/database.ts";
+import type { PruneCounts, Retention, Row, RowQuery, StoredRow } from "./rows.ts";
+
+export interface Ops {
+  write: { order: readonly Row[]; reply: { refused: number } };
+  page: { order: RowQuery; reply: StoredRow[] };
+  newest: { order: undefined; reply: StoredRow[][] };
+  prune: { order: Retention; reply: PruneCounts };
+  close: { order: undefined; reply: undefined };
+}
+export type Op = keyof Ops;
+
+export interface WorkerStart {
+  path: string;
+}
+
+export interface WorkerCall {
+  id: number;
+  op: Op;
+  order: unknown;
+}
+
+export interface WorkerReply {
+  id: number;
+  value?: unknown;
+  fault?: string;
+  /** Files that were damaged and put aside since the last reply. */
+  asides?: MovedAside[];
+}

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { cutText, excerpt, oneLine, PAYLOAD_BYTES, tailOf } from "../../src/observe/excerpt.ts";
+
+describe("an excerpt", () => {
+  test("of a small payload is the payload", () => {
+    const payload = { tool: "Bash", input: { command: "ls" }, output: ["a", null, 1, true] };
+    expect(JSON.parse(excerpt(payload))).toEqual(payload);
+  });
+
+  test("of whatever there is stays within its bytes and is valid JSON", () => {
+    fc.assert(
+      fc.property(
+        fc.json({ stringUnit: "binary", maxDepth: 8 }),
+        fc.integer({ min: 1, max: 60 }),
+        (json, times) => {
+          const one: unknown = JSON.parse(json);
+          const text = excerpt({ all: Array.from({ length: times }, () => one) });
+          expect(Buffer.byteLength(text)).toBeLessThanOrEqual(PAYLOAD_BYTES);
+          JSON.parse(text);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test("says where something is missing, and how much", () => {
+    const { output } = JSON.parse(excerpt({ output: "x".repeat(5000) }));
+    expect(output).toMatch(/^x{1200}…\[cut 3800 chars\]$/);
+    const { list } = JSON.parse(excerpt({ list: Array.from({ length: 40 }, (_, n) => n) }));
+    expect(list.at(-1)).toBe("…[cut 8 more]");
+  });
+
+  test("never ends in half a character", () => {
+    const smiles = "😀".repeat(2000);
+    for (const text of [
+      excerpt({ a: `x${smiles}` }),
+      excerpt({ a: smiles }),
+      cutText(smiles, 7),
+      oneLine(smiles, 9),
+    ])
+      expect(text).not.toMatch(/\p{Surrogate}/u);
+    expect(tailOf(`x${smiles}`, 3)).toBe("😀");
+  });
+
+  test("of a large payload costs no more than of a small one", () => {
+    let reads = 0;
+    const counting = (value: object) =>
+      new Proxy(value, {
+        get: (target, key) => {
+          reads += 1;
+          return Reflect.get(target, key) as unknown;
+        },
+      });
+    excerpt(
+      Object.fromEntries(Array.from({ length: 32 }, (_, n) => [n, counting({ ...Array(10_000).fill("x") })])),
+    );
+    expect(reads).toBeLessThan(2000);
+  });
+});
+
+test("one line is one line, of the wanted length", () => {
+  expect(oneLine("a\n\t b  c", 80)).toBe("a b c");
+  expect(oneLine("word ".repeat(100), 20)).toHaveLength(20);
+  expect(oneLine("x".repeat(10_000), 20)).toBe(`${"x".repeat(19)}…`);
+});
