@@ -1,7 +1,7 @@
 // Builds dist/: one bundle a program (start-up matters), the worker threads, the client library with its types.
 //   node scripts/build.mjs [--quiet]
 import { spawnSync } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -55,6 +55,7 @@ await Promise.all([
 ]);
 for (const name of PROGRAMS) chmodSync(join(root, "dist", `${name}.js`), 0o755);
 setDaemonFlags(join(root, "dist/blemeesd.js"));
+writeAgentTools(join(root, "dist/agent-tools"));
 writeTypes();
 if (!isQuiet) console.log(`built dist/ in ${Date.now() - startedMs} ms`);
 
@@ -66,6 +67,13 @@ function setDaemonFlags(file) {
   const [, ...program] = readFileSync(file, "utf8").split("\n");
   const start = '":" //# ; exec /usr/bin/env node --max-semi-space-size=4 "$0" "$@"';
   writeFileSync(file, ["#!/bin/sh", start, ...program].join("\n"));
+}
+
+/** `sm` under its own name, for the PATH of agents (src/daemon/agent-tools.ts). */
+function writeAgentTools(directory) {
+  mkdirSync(directory);
+  const script = ["#!/bin/sh", 'exec /usr/bin/env node "$(dirname "$0")/../sm.js" "$@"', ""].join("\n");
+  writeFileSync(join(directory, "sm"), script, { mode: 0o755 });
 }
 
 function writeTypes() {

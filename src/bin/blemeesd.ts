@@ -8,4 +8,5 @@ await main({
   version: VERSION,
   storeWorker: new URL("./store-worker.js", import.meta.url),
   observeWorker: new URL("./observe-worker.js", import.meta.url),
+  agentTools: new URL("./agent-tools/", import.meta.url),
 });

@@ -8,6 +8,7 @@ import { createObserver, type Observer } from "../observe/index.ts";
 import type { DaemonFacts, Listening } from "../servers/types.ts";
 import { createSessions, drain, type Sessions } from "../sessions/index.ts";
 import { createMemoryStore, lateStore, openThreadStore, type Store } from "../store/index.ts";
+import { withAgentTools } from "./agent-tools.ts";
 import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
 import { type Detection, detectBackends } from "./detect.ts";
@@ -40,6 +41,8 @@ export interface DaemonParts {
   env: NodeJS.ProcessEnv;
   storeWorker: URL;
   observeWorker: URL;
+  /** The programs that every agent finds on its PATH: `sm`. */
+  agentTools: URL;
 }
 
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -53,7 +56,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   opening.catch(() => undefined); // reported through `ready`
   const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
   const store = lateStore(opening, isDurable);
-  const backends = createBackends(config, env, log);
+  const backends = createBackends(config, withAgentTools(env, parts.agentTools), log);
   const metrics = createMetrics();
   const observer = createObserver({
     ...(isDurable ? { path: join(config.state_dir, "observability.db") } : {}),

@@ -17,10 +17,12 @@ export interface MainOptions {
   version: string;
   storeWorker: URL;
   observeWorker: URL;
+  /** The programs that every agent finds on its PATH: `sm`. */
+  agentTools: URL;
 }
 
 export async function main(options: MainOptions): Promise<void> {
-  const { version, storeWorker, observeWorker } = options;
+  const { version, storeWorker, observeWorker, agentTools } = options;
   const isTerminal = process.stderr.isTTY === true;
   const start = readCommandLine(options);
   if (start === undefined) return;
@@ -38,7 +40,10 @@ export async function main(options: MainOptions): Promise<void> {
   for (const signal of STOP_SIGNALS) process.on(signal, () => stop(0));
   let daemon: Daemon;
   try {
-    daemon = await startDaemon({ config, version, log, env: process.env, storeWorker, observeWorker });
+    daemon = await startDaemon({
+      ...{ config, version, log, storeWorker, observeWorker, agentTools },
+      env: process.env,
+    });
   } catch (error) {
     fail(log, error);
     return;

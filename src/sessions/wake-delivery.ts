@@ -113,7 +113,7 @@ export class WakeDelivery {
         if (kind !== "wake" || from === undefined) continue;
         if (this.#isStale(from, message_id)) this.recall(from, message_id, row.session_id);
       }
-
+      if ((row.wakes ?? []).length > 0) this.deliver(row.session_id);
     }
   }
 

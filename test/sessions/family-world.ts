@@ -206,11 +206,15 @@ export class Life {
     const isKnown = [...(row.queue ?? []), ...(row.inputs ?? [])].some(
       (one) => one.message_id === message_id,
     );
-    if (!isKnown) {
-      this.enqueued += 1;
-      row.queue = [...(row.queue ?? []), message];
+    if (isKnown) return this.save(session_id);
+    this.enqueued += 1;
+    row.queue = [...(row.queue ?? []), message];
+    try {
+      await this.save(session_id);
+    } catch (error) {
+      row.queue = (row.queue ?? []).filter((one) => one !== message);
+      throw error;
     }
-    await this.save(session_id);
   }
 }
 
