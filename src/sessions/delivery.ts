@@ -40,6 +40,8 @@ export interface DeliveryParts {
   /** Throws when no agent may be started now. */
   checkStart(): void;
   changed(input: InputRecord): void;
+  /** Nothing waits any more, and the last one was called off. */
+  drained(): void;
   /** The agent cannot be given it, or not for long now. The row is stored afterwards. */
   failed(message_id: string, error: { code: string; message: string }): void;
 }
@@ -97,6 +99,7 @@ export class Delivery {
       throw new CodedError("message_unknown", `message ${message_id} of session ${row.session_id} ${why}`);
     }
     this.#tell("input_cancelled", cancelled);
+    if (this.queued.length === 0) this.#parts.drained();
     await this.store();
     return cancelled;
   }

@@ -46,7 +46,7 @@ export class Session {
   #isEnding = false;
   /** Messages whose turn has not begun yet. */
   #sending = 0;
-  /** The last result, while the agent works on behind it. */
+  /** The last result, while more is to follow: queued messages, or what the agent does behind its turn. */
   #unfinished: ResultEvent | undefined;
   detached_at_ms: number | undefined;
 
@@ -69,16 +69,11 @@ export class Session {
       stream: this.stream,
       turnEnding: (result) => {
         this.delivery.turnEnding(result);
-        const hasMore = this.delivery.queued.length > 0;
-        this.#unfinished = this.conversation.isBusy && !hasMore ? result : undefined;
-        context.hooks.turnEnded(row, result, hasMore || this.conversation.isBusy);
+        const goesOn = this.delivery.queued.length > 0 || this.conversation.isBusy;
+        this.#unfinished = goesOn ? result : undefined;
+        context.hooks.turnEnded(row, result, goesOn);
       },
-      calmed: () => {
-        if (this.#unfinished === undefined || this.conversation.isTurnActive) return;
-        context.hooks.turnEnded(row, this.#unfinished, false);
-        this.#unfinished = undefined;
-        context.publisher.saveRow(this.stream);
-      },
+      calmed: () => this.#noteEnd(),
       turnEnded: () => {
         this.delivery.pump();
         if (this.#isForsaken && this.delivery.queued.length === 0) this.#endUnowned("finish");
@@ -98,6 +93,7 @@ export class Session {
         context.inputChanged(row.session_id, input);
         context.hooks.changed(row.session_id);
       },
+      drained: () => this.#noteEnd(),
       failed: (message_id, error) => context.hooks.inputFailed(row, message_id, error),
     });
   }
@@ -105,6 +101,16 @@ export class Session {
   /** Nobody will go on talking: no client owns it, and it was not spawned to live by itself. */
   get #isForsaken(): boolean {
     return this.#owner === undefined && this.row.managed !== true && !this.#isClosed;
+  }
+
+  /** The work that was to follow the last turn is over or was called off, so that turn was the end after all. */
+  #noteEnd(): void {
+    const { conversation, delivery } = this;
+    if (this.#unfinished === undefined || conversation.isTurnActive || conversation.isBusy) return;
+    if (delivery.queued.length > 0) return;
+    this.#context.hooks.turnEnded(this.row, this.#unfinished, false);
+    this.#unfinished = undefined;
+    this.#context.publisher.saveRow(this.stream);
   }
 
   /** Since when nothing has been done with it; undefined while something goes on. */

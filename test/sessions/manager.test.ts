@@ -264,6 +264,23 @@ it("does not wake a parent that stopped the child itself, nor for a child that g
   expect(textsOf(runOf(on, "root"))).toEqual(["do root"]);
 });
 
+it("wakes the parent when what was to follow the child's turn is called off", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await settle();
+  runOf(on, "root").result();
+  await spawn(on, "child", { parent: "root" });
+  await settle();
+  const { input } = await on.manager.input({ session_id: "child", message: user("and this") });
+  on.backend.failing = new CodedError("spawn_failed", "gone");
+  runOf(on, "child").end(false, 1);
+  await settle(20);
+  expect(textsOf(runOf(on, "root"))).toEqual(["do root"]);
+  await on.manager.cancelInput("child", input.message_id);
+  await settle(20);
+  expect(textsOf(runOf(on, "root"))).toHaveLength(2);
+});
+
 it("delivers nothing more once the daemon stops", async () => {
   const on = await world();
   await spawn(on, "a");
