@@ -117,6 +117,9 @@ export function createObserver(options: ObserverOptions): Observer {
       guarded(session, (state) => observe(state, session, frame, now()));
     },
     request: (row: RequestRow) => guarded(row, (state) => observeRequest(state, row, now())),
+    async warm() {
+      if (!isLoaded && !isClosed) await load();
+    },
     lastAction(session_id) {
       const last = lasts.get(session_id);
       if (last === undefined && !isClosed) void load();

@@ -92,6 +92,8 @@ export interface Observer {
   frame(session: SessionRow, frame: object): void;
   /** Every step of a row of the ledger that was stored. */
   request(row: RequestRow): void;
+  /** Resolves when `lastAction` also knows what an earlier daemon saw, or cannot. */
+  warm(): Promise<void>;
   /** What the session did last, without asking the database. */
   lastAction(session_id: string): Action | undefined;
   /** Newest first. */

@@ -56,17 +56,21 @@ export class SessionManager implements Manager {
   }
 
   async views(filter: ViewFilter): Promise<SessionView[]> {
-    await this.#parts.table.ready;
-    return this.#parts.views.list(filter);
+    const { table, observer, views } = this.#parts;
+    await table.ready;
+    if (table.size > 0) await observer.warm();
+    return views.list(filter);
   }
 
   async view(session_id: string): Promise<SessionView> {
     await this.#known(session_id);
+    await this.#parts.observer.warm();
     return this.#parts.views.of(session_id);
   }
 
   async family(session_id: string): Promise<{ depth: number; session: SessionView }[]> {
     await this.#known(session_id);
+    await this.#parts.observer.warm();
     return this.#parts.views.family(session_id);
   }
 

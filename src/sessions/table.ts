@@ -76,6 +76,10 @@ export class SessionTable {
     return this.#live.get(session_id)?.row ?? this.#cold.get(session_id);
   }
 
+  get size(): number {
+    return this.#live.size + this.#cold.size;
+  }
+
   *rows(): Iterable<SessionRow> {
     for (const { row } of this.#live.values()) yield row;
     for (const row of this.#cold.values()) if (!this.#live.has(row.session_id)) yield row;
