@@ -37,8 +37,8 @@ export interface DeliveryParts {
   /** Operations that start or end the agent, one after another. */
   ops: Serial;
   isClosed(): boolean;
-  /** Throws when no agent may be started now. */
-  checkStart(): void;
+  /** Starts the agent. Throws when that cannot be, or may not be now. */
+  start(): Promise<void>;
   changed(input: InputRecord): void;
   /** Nothing waits any more, and the last one was called off. */
   drained(): void;
@@ -144,9 +144,8 @@ export class Delivery {
   #next(): QueuedMessage | undefined {
     const { row, conversation } = this.#parts;
     if (this.#parts.isClosed() || conversation.isTurnActive || conversation.isAsking) return undefined;
-    // Ended by a person: only a person starts it again.
-    if (row.stopped_at_ms !== undefined && !this.queued.some(({ kind }) => kind === "user")) return undefined;
-    return this.queued[0];
+    // Ended by a person: only a new message of a person starts it again.
+    return row.stopped_at_ms === undefined ? this.queued[0] : undefined;
   }
 
   async #deliver(): Promise<void> {
@@ -154,7 +153,7 @@ export class Delivery {
     await conversation.calm();
     const entry = this.#next();
     if (entry === undefined) return;
-    if (!conversation.isRunning) this.#parts.checkStart();
+    if (!conversation.isRunning) await this.#parts.start();
     const { taken } = await conversation.send(entry.message, {
       begun: (turn_id) => {
         const record = markDelivered(row, entry.message_id, turn_id);

@@ -98,6 +98,7 @@ export class SessionManager implements Manager {
     const [waiting] = this.#parts.ledger.pendingOf(session_id);
     // The hard gate of sm#288. Whoever interrupts takes away what is asked, and a repetition changes nothing.
     if (waiting !== undefined && !now && isKnown !== true) throw waitsFor(waiting);
+    const { turn } = session.row;
     const receipt = await session.delivery.add({
       message,
       kind: "user",
@@ -105,7 +106,9 @@ export class SessionManager implements Manager {
       ...(key === undefined ? {} : { key }),
       ...(from === undefined ? {} : { from }),
     });
-    if (now && !receipt.repeated) await this.interrupt(session_id, from);
+    // Not the turn that this message has begun meanwhile.
+    const isStillRunning = turn !== undefined && session.row.turn?.turn_id === turn.turn_id;
+    if (now && !receipt.repeated && isStillRunning) await this.interrupt(session_id, from);
     return receipt;
   }
 
@@ -259,15 +262,11 @@ export class SessionManager implements Manager {
 
   async #removeOne(session_id: string): Promise<void> {
     const { table, store, observer, changes } = this.#parts;
-    const session = await table.revive(session_id);
-    await table.remove(session, "deleted", {
-      isForgotten: true,
-      afterwards: async () => {
-        await store.delete(session_id);
-        observer.forget(session_id);
-      },
+    await table.changing.free(session_id);
+    await table.erase(session_id, "deleted", async () => {
+      await store.delete(session_id);
+      observer.forget(session_id);
     });
-    table.forget(session_id);
     changes.removed(session_id);
   }
 }

@@ -24,8 +24,8 @@ export interface SessionContext
   > {
   store: Store;
   ringSize: number;
-  /** Throws when no agent may be started now. */
-  checkStart(): void;
+  /** Starts an agent when there may be one more. */
+  withRoom(start: () => Promise<void>): Promise<void>;
   /** Nothing is delivered from the queue any more. */
   isQuiet(): boolean;
   /** What became of a message of the queue. */
@@ -49,6 +49,8 @@ export class Session {
   /** The last result, while more is to follow: queued messages, or what the agent does behind its turn. */
   #unfinished: ResultEvent | undefined;
   detached_at_ms: number | undefined;
+  /** It was made for a client who is not its owner yet. */
+  isStarting = false;
 
   constructor(row: SessionRow, context: SessionContext) {
     this.row = row;
@@ -88,7 +90,10 @@ export class Session {
       log: this.#log,
       ops: this.#ops,
       isClosed: () => this.#isClosed || context.isQuiet(),
-      checkStart: () => context.checkStart(),
+      start: () =>
+        context.withRoom(async () => {
+          await this.conversation.start(true);
+        }),
       changed: (input) => {
         context.inputChanged(row.session_id, input);
         context.hooks.changed(row.session_id);
@@ -129,6 +134,15 @@ export class Session {
 
   /** Makes `client` the owner, with its agent running. If that fails, nobody has lost anything. */
   open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
+    const opening = this.#open(client, subscriber, order);
+    const done = () => {
+      this.isStarting = false;
+    };
+    opening.then(done, done);
+    return opening;
+  }
+
+  #open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
     // Who comes back while the old agent is still being let go in peace does not want to wait for that.
     if (this.#isEnding) void this.conversation.stop("now");
     return this.#ops.run(async () => {
@@ -196,6 +210,16 @@ export class Session {
     });
   }
 
+  /** Ends an agent that has nothing to do; the next message starts it again. False when it has something to do. */
+  rest(): Promise<boolean> {
+    return this.#ops.run(async () => {
+      if (this.#isClosed || this.idleSinceMs === undefined) return false;
+      await this.conversation.stop("finish");
+      this.#log.info("session.rested");
+      return true;
+    });
+  }
+
   /** Ends the agent until somebody sends a message or opens the session again. */
   halt(): Promise<void> {
     return this.#ops.run(async () => {
@@ -249,7 +273,8 @@ export class Session {
       this.stream.close();
       this.#context.ledger.release(this.row.session_id);
       for (const feed of [...this.stream.feeds]) {
-        if (feed.role === "watcher") feed.subscriber.closed(reason);
+        // An owner who closed it knows.
+        if (feed.role === "watcher" || reason === "deleted") feed.subscriber.closed(reason);
         feed.end();
       }
       this.#owner = undefined;

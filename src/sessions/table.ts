@@ -121,15 +121,12 @@ export class SessionTable {
       }
       return { session: live, isNew: false };
     }
-    this.checkLimit();
-    this.#starting += 1;
-    try {
+    return this.withRoom(async () => {
       const session = await this.#make(backend, order);
+      session.isStarting = true;
       this.#add(session);
       return { session, isNew: true };
-    } finally {
-      this.#starting -= 1;
-    }
+    });
   }
 
   /** The session of that id without an agent and without an owner; throws when nobody knows it. */
@@ -156,20 +153,18 @@ export class SessionTable {
 
   /** A session that was never stored, with its agent running. If that fails, it never was. Needs the lock of its id. */
   async create(backend: Backend, row: SessionRow): Promise<Session> {
-    this.checkLimit();
-    this.#starting += 1;
-    const session = new Session(row, { ...this.#context(), backend });
-    session.detached_at_ms = Date.now();
-    this.#add(session);
-    try {
-      await session.begin();
-      return session;
-    } catch (error) {
-      await this.unmake(session, "spawn_failed", { isForgotten: true });
-      throw error;
-    } finally {
-      this.#starting -= 1;
-    }
+    return this.withRoom(async () => {
+      const session = new Session(row, { ...this.#context(), backend });
+      session.detached_at_ms = Date.now();
+      this.#add(session);
+      try {
+        await session.begin();
+        return session;
+      } catch (error) {
+        await this.unmake(session, "spawn_failed", { isForgotten: true });
+        throw error;
+      }
+    });
   }
 
   async remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
@@ -199,21 +194,55 @@ export class SessionTable {
     return isClosed;
   }
 
-  /** Nothing is known of it any more. */
-  forget(session_id: string): void {
-    this.#cold.delete(session_id);
-    this.#version += 1;
+  /** Ends the session, if it is in memory, and forgets it; `afterwards` takes it out of the store. */
+  async erase(session_id: string, reason: string, afterwards: () => Promise<void>): Promise<void> {
+    const release = await this.changing.lock(session_id);
+    try {
+      const live = this.#live.get(session_id);
+      if (live === undefined) await afterwards();
+      else await this.unmake(live, reason, { isForgotten: true, afterwards });
+      this.#cold.delete(session_id);
+      this.#version += 1;
+    } finally {
+      release();
+    }
   }
 
-  /** Counted are sessions that cost something: with an agent, or with a client that may talk to one at any time. */
-  checkLimit(): void {
-    const { maxSessions } = this.#options.limits;
-    let busy = this.#starting;
-    for (const { owner, conversation } of this.#live.values()) {
-      if (owner !== undefined || conversation.isRunning) busy += 1;
+  /**
+   * Does what makes one more session cost something: with an agent, or with a client that may talk to one at any time.
+   * When there are too many, the agent that has had nothing to do for longest goes; its session starts it again when
+   * it is needed. Throws when none is idle.
+   */
+  async withRoom<T>(work: () => Promise<T>): Promise<T> {
+    // Looked at and taken in one step: several may come at once.
+    while (this.#busy >= this.#options.limits.maxSessions) await this.#letOneRest();
+    this.#starting += 1;
+    try {
+      return await work();
+    } finally {
+      this.#starting -= 1;
     }
-    if (busy < maxSessions) return;
-    throw exists(`${busy} sessions are open, the limit (max_concurrent_sessions); close one first`);
+  }
+
+  async #letOneRest(): Promise<void> {
+    const idle = [...this.#live.values()]
+      .filter(({ row, conversation, idleSinceMs }) => {
+        return row.managed === true && conversation.isRunning && idleSinceMs !== undefined;
+      })
+      .sort((a, b) => (a.idleSinceMs ?? 0) - (b.idleSinceMs ?? 0));
+    // One that got something to do meanwhile stays.
+    for (const session of idle) if (await session.rest()) return;
+    throw exists(
+      `${this.#busy} sessions are open, the limit (max_concurrent_sessions); close or stop one first`,
+    );
+  }
+
+  get #busy(): number {
+    let busy = this.#starting;
+    for (const { owner, conversation, isStarting } of this.#live.values()) {
+      if (owner !== undefined || conversation.isRunning || isStarting) busy += 1;
+    }
+    return busy;
   }
 
   async #learn(): Promise<void> {
@@ -236,7 +265,7 @@ export class SessionTable {
       ...this.#options,
       hooks,
       inputChanged,
-      checkStart: () => this.checkLimit(),
+      withRoom: (start: () => Promise<void>) => this.withRoom(start),
       isQuiet: () => this.isQuiet,
     };
   }

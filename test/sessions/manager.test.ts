@@ -72,6 +72,77 @@ it("gates input while something is asked, with the oldest request, and lets `now
   });
 });
 
+it("delivers `now` at once when nothing runs, and does not interrupt that", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  runOf(on, "a").result();
+  await settle();
+  await on.manager.input({ session_id: "a", message: user("quick"), now: true });
+  await settle(10);
+  expect(textsOf(runOf(on, "a"))).toEqual(["do a", "quick"]);
+  expect(runOf(on, "a").calls).not.toContain("interrupt");
+});
+
+it("keeps what was queued when a session is stopped, until somebody sends to it again", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await on.manager.input({ session_id: "a", message: user("second") });
+  await settle();
+  await on.manager.stop("a", { tree: false });
+  await settle(10);
+  expect(on.backend.alive).toEqual([]);
+  expect((await on.manager.queue("a")).queued).toHaveLength(1);
+  await on.manager.input({ session_id: "a", message: user("third") });
+  await settle(10);
+  expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
+});
+
+it("ends the agent that was idle longest when there are too many, and refuses when none is idle", async () => {
+  const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 2 } });
+  await spawn(on, "a");
+  await spawn(on, "b");
+  await settle();
+  await expect(spawn(on, "c")).rejects.toMatchObject({
+    code: "session_exists",
+    message: expect.stringMatching(/max_concurrent_sessions/),
+  });
+  runOf(on, "a").result();
+  await settle();
+  await spawn(on, "c");
+  await settle();
+  expect(runOf(on, "a").isOver).toBe(true);
+  expect(runOf(on, "b").isOver).toBe(false);
+  runOf(on, "b").result();
+  await settle();
+  await on.manager.input({ session_id: "a", message: user("come back") });
+  await settle(10);
+  expect(textsOf(runOf(on, "a"))).toEqual(["come back"]);
+  expect(runOf(on, "b").isOver).toBe(true);
+});
+
+it("tells the client that drives a session when it is deleted", async () => {
+  const on = await world();
+  const ear = new Ear();
+  await on.hub.open({ id: "c1" }, ear, { session_id: "s", backend: "fake", resume: false, options: {} });
+  await on.manager.remove("s", { tree: false });
+  expect(ear.of("closed")).toEqual([{ type: "closed", reason: "deleted" }]);
+});
+
+it("deletes a session whose backend is not here any more", async () => {
+  const before = await world();
+  await spawn(before, "a");
+  await settle();
+  runOf(before, "a").result();
+  await settle();
+  const row = before.store.saved.get("a");
+  if (row !== undefined) before.store.saved.set("a", { ...row, backend: "gone" });
+  const on = await world({ store: before.store });
+  expect(await on.manager.view("a")).toMatchObject({ provider: "gone" });
+  expect(await on.manager.remove("a", { tree: false })).toEqual(["a"]);
+  expect(on.store.saved.has("a")).toBe(false);
+});
+
 it("sends to a session that is only in the store", async () => {
   const before = await world();
   await spawn(before, "a");
