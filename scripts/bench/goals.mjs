@@ -16,6 +16,7 @@ export const GOALS = {
   "rss.idle": [{ key: "value", max: 80 }],
   "rss.after": [{ key: "value", max: 115 }],
   "agents.codex": [{ key: "value", max: 300 }],
+  "http.list.p50": [{ key: "value", max: 5 }],
 };
 
 /**

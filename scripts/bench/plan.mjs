@@ -31,6 +31,11 @@ export const FULL = {
   replayRounds: 5,
   coldStarts: 7,
   agentSessions: 10,
+  httpCold: 150,
+  httpActive: 50,
+  /** Events a second of each active session. */
+  httpRate: 20,
+  httpRequests: 400,
 };
 
 /** @type {Plan} */
@@ -47,4 +52,5 @@ export const QUICK = {
   idleSeconds: 0.4,
   replayRounds: 3,
   coldStarts: 5,
+  httpRequests: 100,
 };

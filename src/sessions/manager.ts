@@ -249,6 +249,7 @@ export class SessionManager implements Manager {
       isRunning: session?.conversation.isRunning === true,
       isBusy:
         session?.conversation.isBusy === true || (pending === 0 && session?.conversation.isAsking === true),
+      isSettling: session?.isSettling === true,
       pending,
     };
   }

@@ -48,6 +48,7 @@ export class Session {
   #sending = 0;
   /** The last result, while more is to follow: queued messages, or what the agent does behind its turn. */
   #unfinished: ResultEvent | undefined;
+  #settling = 0;
   detached_at_ms: number | undefined;
   /** It was made for a client who is not its owner yet. */
   isStarting = false;
@@ -74,6 +75,7 @@ export class Session {
         const goesOn = this.delivery.queued.length > 0 || this.conversation.isBusy;
         this.#unfinished = goesOn ? result : undefined;
         context.hooks.turnEnded(row, result, goesOn);
+        this.#settle();
       },
       calmed: () => this.#noteEnd(),
       turnEnded: () => {
@@ -106,6 +108,22 @@ export class Session {
   /** Nobody will go on talking: no client owns it, and it was not spawned to live by itself. */
   get #isForsaken(): boolean {
     return this.#owner === undefined && this.row.managed !== true && !this.#isClosed;
+  }
+
+  /** A turn has ended, and its result is on its way to the disk. */
+  get isSettling(): boolean {
+    return this.#settling > 0;
+  }
+
+  #settle(): void {
+    this.#settling += 1;
+    // Behind the caller's own work, in which the result is given to the log.
+    void Promise.resolve()
+      .then(() => this.stream.settled())
+      .then(() => {
+        this.#settling -= 1;
+        this.#context.hooks.changed(this.row.session_id);
+      });
   }
 
   /** The work that was to follow the last turn is over or was called off, so that turn was the end after all. */

@@ -16,6 +16,8 @@ export interface WaitState {
   isRunning: boolean;
   /** The agent works behind its turn, a message is on its way to it, an answer is being stored. */
   isBusy: boolean;
+  /** A turn's result is not stored yet: nobody may know of it. */
+  isSettling: boolean;
   /** How many requests wait. */
   pending: number;
 }
@@ -101,6 +103,7 @@ function reasonOf(
   input: InputRecord | undefined,
 ): WaitReply["reason"] | undefined {
   const { row, pending } = state;
+  if (state.isSettling) return undefined;
   if (input !== undefined && OVER.has(input.state)) return "input_done";
   if (row.stopped_at_ms !== undefined && !state.isRunning) return "stopped";
   if (until.includes("blocked") && pending > 0) return "blocked";

@@ -8,7 +8,14 @@ import { viewOf } from "../../src/sessions/view.ts";
 import { type WaitState, waitFor } from "../../src/sessions/wait.ts";
 import { gate, rowOf, settle } from "./fakes.ts";
 
-const IDLE: WaitState = { row: {}, isTurnActive: false, isRunning: true, isBusy: false, pending: 0 };
+const IDLE: WaitState = {
+  row: {},
+  isTurnActive: false,
+  isRunning: true,
+  isBusy: false,
+  isSettling: false,
+  pending: 0,
+};
 const WORKING: WaitState = { ...IDLE, isTurnActive: true };
 
 const message = { role: "user" as const, content: "x" };
@@ -57,6 +64,7 @@ test.each([
   ["a turn", WORKING],
   ["a queued message whose turn has not begun", { ...IDLE, row: { queue } }],
   ["an agent that works on behind its turn", { ...IDLE, isBusy: true }],
+  ["a result that is not stored yet", { ...IDLE, isSettling: true }],
   ["something asked", { ...IDLE, pending: 1 }],
   ["an agent that is still being stopped", { ...WORKING, row: { stopped_at_ms: 1 } }],
 ] as [string, WaitState][])("%s keeps a session from being idle", async (_what, state) => {

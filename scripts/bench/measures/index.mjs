@@ -3,6 +3,7 @@ import { agents } from "./agents.mjs";
 import { coldStart } from "./cold-start.mjs";
 import { cpu } from "./cpu.mjs";
 import { firstFrame } from "./first-frame.mjs";
+import { http } from "./http.mjs";
 import { latency } from "./latency.mjs";
 import { replay } from "./replay.mjs";
 import { rss } from "./rss.mjs";
@@ -18,4 +19,5 @@ export const MEASURES = {
   "cold-start": coldStart,
   rss,
   agents,
+  http,
 };

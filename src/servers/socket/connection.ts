@@ -51,6 +51,7 @@ export class Connection implements Client {
   readonly #log: Log;
   readonly #attachments = new Set<Attachment>();
   readonly #helloTimer: NodeJS.Timeout;
+  #read: (chunk: Buffer) => void = () => undefined;
   #dialect: Dialect | undefined;
   #knownPeer: Peer | undefined;
   /** Lines that came before the hello was answered. */
@@ -163,6 +164,15 @@ export class Connection implements Client {
     this.#gone();
   }
 
+  /** Lets go of the socket, which turned out to speak something else; nothing more is read from it here. */
+  release(): Socket {
+    this.#isClosing = true;
+    this.#isGone = true;
+    clearTimeout(this.#helloTimer);
+    this.#socket.off("data", this.#read);
+    return this.#socket;
+  }
+
   #listen(): void {
     const splitter = new LineSplitter(this.#options.limits.maxLineBytes, {
       line: (text) => this.#receive(() => parseUntrusted(text)),
@@ -177,9 +187,10 @@ export class Connection implements Client {
         );
       },
     });
-    this.#socket.on("data", (chunk: Buffer) => {
+    this.#read = (chunk) => {
       if (!this.#isClosing) splitter.push(chunk);
-    });
+    };
+    this.#socket.on("data", this.#read);
     this.#socket.on("end", () => {
       // Half-closed: a script that wrote its requests and waits for the replies still gets them.
       this.#hasEnded = true;

@@ -5,6 +5,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { CodedError, errnoOf } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
 import { checkSocketPath, prepareSocketDirectory } from "../../base/socket-path.ts";
+import type { HttpDoor } from "../http/index.ts";
 import type { Listening, ServerContext } from "../types.ts";
 import { blemees1 } from "./blemees1.ts";
 import { blemees2 } from "./blemees2.ts";
@@ -14,6 +15,8 @@ import { loadPeerLookup, type Peer } from "./peer.ts";
 const BACKLOG = 1024;
 const STALL_CHECK_MS = 1_000;
 const PEER_LOOKUP_MS = 30;
+/** A client that comes while we stop and says nothing gets its good-bye after this. */
+const GOOD_BYE_MS = 250;
 const DIALECTS = new Map([blemees2, blemees1].map((dialect) => [dialect.protocol, dialect]));
 
 export interface SocketOptions extends ConnectionLimits {
@@ -22,16 +25,22 @@ export interface SocketOptions extends ConnectionLimits {
   slowConsumerMs: number;
 }
 
-export async function listenOnSocket(options: SocketOptions, context: ServerContext): Promise<Listening> {
+/** Without `http` every client is taken for one that speaks lines. */
+export async function listenOnSocket(
+  options: SocketOptions,
+  context: ServerContext,
+  http?: HttpDoor,
+): Promise<Listening> {
   const { hub, log } = context;
   const connections = new Set<Connection>();
+  let httpConnections = 0;
   let peerOf: ((socket: Socket) => Peer) | undefined;
   const early: Connection[] = [];
   let isDismissed = false;
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    if (connections.size >= options.maxConnections) {
-      log.warn("connection.refused", { connections: connections.size });
+    if (connections.size + httpConnections >= options.maxConnections) {
+      log.warn("connection.refused", { connections: connections.size + httpConnections });
       socket.destroy();
       return;
     }
@@ -55,8 +64,30 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
     connections.add(connection);
     if (peerOf === undefined) early.push(connection);
     else connection.introduce();
-    if (isDismissed) connection.fail(goodBye());
+    if (http !== undefined) sniff(connection, socket, http);
+    else if (isDismissed) connection.fail(goodBye());
   });
+
+  /** The first byte tells: a frame begins with `{`, an HTTP request with the capital letter of its method. */
+  function sniff(connection: Connection, socket: Socket, door: HttpDoor): void {
+    socket.prependOnceListener("data", (first: Buffer) => {
+      if (isHttp(first)) handOver(connection, first, door);
+      else if (isDismissed) connection.fail(goodBye());
+    });
+    // One that says nothing is not kept for long when we go.
+    if (isDismissed) setTimeout(() => connection.fail(goodBye()), GOOD_BYE_MS).unref();
+  }
+
+  function handOver(connection: Connection, first: Buffer, door: HttpDoor): void {
+    const socket = connection.release();
+    connections.delete(connection);
+    httpConnections += 1;
+    socket.once("close", () => {
+      httpConnections -= 1;
+      log.info("connection.close", { connection_id: connection.id });
+    });
+    door.take(socket, first);
+  }
 
   const inode = await bind(server, options.path, log);
   // Loading the native helper takes some milliseconds: not before bind, and not in the first hello's way either.
@@ -70,17 +101,24 @@ export async function listenOnSocket(options: SocketOptions, context: ServerCont
   return {
     dismiss() {
       isDismissed = true;
+      http?.dismiss();
       for (const connection of [...connections]) connection.fail(goodBye());
     },
     async close() {
       clearInterval(stallTimer);
       // Unless somebody has removed ours and another daemon has put its own there.
       if (inodeOf(options.path) === inode) removeSocket(options.path);
+      await http?.close();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
     },
   };
+}
+
+function isHttp(first: Buffer): boolean {
+  const byte = first[0] ?? 0;
+  return byte >= 0x41 && byte <= 0x5a; // A to Z
 }
 
 function goodBye(): CodedError {

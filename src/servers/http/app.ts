@@ -1,0 +1,95 @@
+// From a request to its route and back: checks what came, calls the route, gives its reply or its error.
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Context, Hono } from "hono";
+import * as z from "zod";
+import { CodedError } from "../../base/coded-error.ts";
+import { SessionId } from "../../protocol/session.ts";
+import { IdempotencyKey } from "../../protocol/wire/http.ts";
+import { readBody } from "./body.ts";
+import { errorReply } from "./errors.ts";
+import { lostError } from "./lost.ts";
+import { checkPart, readQuery } from "./query.ts";
+import { type Call, PARAMS, type ParamName, type Reply, type Route, type Services } from "./route.ts";
+
+type Env = { Bindings: HttpBindings };
+
+const JSON_HEADERS = { "content-type": "application/json; charset=utf-8" };
+const CallHeaders = z.object({
+  "x-blemees-session": SessionId.optional(),
+  "idempotency-key": IdempotencyKey.optional(),
+});
+const NOTHING = z.strictObject({});
+
+export interface AppOptions {
+  routes: readonly Route[];
+  services: Services;
+  maxBodyBytes: number;
+  /** Aborted when the daemon says good-bye. */
+  dismissed: AbortSignal;
+}
+
+export function createApp(options: AppOptions): Hono<Env> {
+  const { routes, services } = options;
+  // Paths are what they are: `/sessions/` is not `/sessions`.
+  const app = new Hono<Env>({ strict: true });
+  for (const row of routes) {
+    const path = row.path.replaceAll(/\{(\w+)\}/g, ":$1");
+    app.on(row.method.toUpperCase(), path, async (c) => toResponse(await run(row, c, options)));
+  }
+  const refuse = (error: unknown): Response => {
+    const { status, headers, text } = errorReply(error, services.log);
+    return new Response(text, { status, headers });
+  };
+  app.notFound((c) => refuse(lostError(c.req.method, c.req.path, routes)));
+  app.onError((error) => refuse(error));
+  return app;
+}
+
+async function run(row: Route, c: Context<Env>, options: AppOptions): Promise<Reply> {
+  const { incoming, outgoing } = c.env;
+  const params = new Map<string, string>();
+  for (const [, name] of row.path.matchAll(/\{(\w+)\}/g)) {
+    const schema = z.strictObject({ [String(name)]: PARAMS[name as ParamName] });
+    params.set(String(name), c.req.param(name as ParamName) ?? "");
+    checkPart(schema, { [String(name)]: params.get(String(name)) }, "path");
+  }
+  const query = checkPart(row.query ?? NOTHING, readQuery(new URL(c.req.url).search), "query");
+  const headers = checkPart(CallHeaders, incoming.headers, "header");
+  const body =
+    row.body === undefined
+      ? undefined
+      : checkPart(row.body.schema, await readBody(incoming, options.maxBodyBytes), "body");
+  const call: Call<unknown, unknown> = {
+    param: (name) => params.get(name) ?? "",
+    query,
+    body,
+    asker: headers["x-blemees-session"],
+    key: headers["idempotency-key"],
+    signal: signalOf(c, options.dismissed),
+    incoming,
+    outgoing,
+  };
+  return row.handle(call, options.services);
+}
+
+function signalOf({ env: { outgoing } }: Context<Env>, dismissed: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  const dismiss = (): void => over.abort(dismissed.reason);
+  if (dismissed.aborted) dismiss();
+  dismissed.addEventListener("abort", dismiss, { once: true });
+  outgoing.once("close", () => {
+    dismissed.removeEventListener("abort", dismiss);
+    over.abort(new CodedError("invalid_message", "the client went away"));
+  });
+  return over.signal;
+}
+
+function toResponse(reply: Reply): Response {
+  if (reply === "streaming") return RESPONSE_ALREADY_SENT;
+  if ("text" in reply) return new Response(reply.text, { headers: { "content-type": reply.type } });
+  return new Response(`${JSON.stringify(reply.body)}\n`, {
+    status: reply.status ?? 200,
+    headers: JSON_HEADERS,
+  });
+}

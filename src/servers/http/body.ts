@@ -1,0 +1,37 @@
+// The body of a request: bounded, whole UTF-8, one JSON object.
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { CodedError } from "../../base/coded-error.ts";
+import { type JsonObject, parseUntrusted } from "../../base/json.ts";
+
+/** An absent body is an empty object: what is required, the route's schema says. */
+export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<JsonObject> {
+  const bytes = await readBytes(incoming, maxBytes);
+  if (bytes.length === 0) return {};
+  if (!isUtf8(bytes)) throw new CodedError("invalid_message", "the body is not UTF-8");
+  return parseUntrusted(bytes.toString("utf8"));
+}
+
+function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      // The rest is read and thrown away, so that the client sees the reply; the request's time limit ends that.
+      incoming.off("data", take);
+      incoming.resume();
+      const message = `a body may have at most ${maxBytes} bytes (max_line_bytes)`;
+      reject(new CodedError("oversize_message", message));
+    };
+    incoming.on("data", take);
+    incoming.once("end", () => resolve(Buffer.concat(chunks)));
+    const cut = (): void => reject(new CodedError("invalid_message", "the body ended early"));
+    incoming.once("error", cut);
+    incoming.once("close", cut);
+  });
+}

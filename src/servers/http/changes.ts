@@ -1,0 +1,80 @@
+// The stream of all sessions' changes. Every reader has its place in one ring of recent changes: one that was away or
+// slow goes on from there, and where the ring does not reach it is told to read anew (`reset`).
+import { randomUUID } from "node:crypto";
+import type { Manager } from "../../sessions/manager-types.ts";
+import { type EventStream, eventText } from "./streams.ts";
+
+const MAX_CHANGES = 2_000;
+const MAX_CHARS = 8 * 1024 * 1024;
+
+export class ChangeFeed {
+  readonly #manager: Manager;
+  /** Ids of another life of the daemon are not ours. */
+  readonly #boot = randomUUID().slice(0, 8);
+  readonly #ring: string[] = [];
+  readonly #readers = new Set<Reader>();
+  #chars = 0;
+  #last = 0;
+  #stop: (() => void) | undefined;
+
+  constructor(manager: Manager) {
+    this.#manager = manager;
+  }
+
+  /** Lets a stream have the changes behind `last_id`; without one, those from now on. */
+  attach(stream: EventStream, last_id: string | undefined): void {
+    // Nobody has asked before: there is nothing to keep for anybody.
+    this.#stop ??= this.#manager.onChange((change) => this.#take(change.kind, JSON.stringify(change)));
+    const reader: Reader = { stream, cursor: this.#cursorOf(last_id) };
+    this.#readers.add(reader);
+    stream.begin({
+      drained: () => this.#pump(reader),
+      ended: () => this.#readers.delete(reader),
+    });
+    this.#pump(reader);
+  }
+
+  close(): void {
+    this.#stop?.();
+  }
+
+  /** -1: somewhere we cannot go on from. */
+  #cursorOf(last_id: string | undefined): number {
+    if (last_id === undefined) return this.#last;
+    const [, boot, count] = /^([\da-f]{8})-(\d{1,15})$/.exec(last_id) ?? [];
+    return boot === this.#boot && Number(count) <= this.#last ? Number(count) : -1;
+  }
+
+  #take(kind: string, data: string): void {
+    this.#last += 1;
+    const text = eventText(kind, data, this.#id(this.#last));
+    this.#ring.push(text);
+    this.#chars += text.length;
+    while (this.#ring.length > MAX_CHANGES || (this.#chars > MAX_CHARS && this.#ring.length > 1)) {
+      this.#chars -= this.#ring.shift()?.length ?? 0;
+    }
+    for (const reader of this.#readers) this.#pump(reader);
+  }
+
+  #pump(reader: Reader): void {
+    const before = this.#last - this.#ring.length;
+    if (reader.cursor < before && !reader.stream.isFull) {
+      reader.stream.write(eventText("reset", '{"kind":"reset"}', this.#id(this.#last)));
+      reader.cursor = this.#last;
+    }
+    while (reader.cursor < this.#last && !reader.stream.isFull) {
+      reader.stream.write(this.#ring[reader.cursor - before] ?? "");
+      reader.cursor += 1;
+    }
+  }
+
+  #id(count: number): string {
+    return `${this.#boot}-${count}`;
+  }
+}
+
+interface Reader {
+  readonly stream: EventStream;
+  /** The last change it has. */
+  cursor: number;
+}

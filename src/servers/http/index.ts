@@ -1,0 +1,3 @@
+// The door to the HTTP server. `listen.ts` is loaded by whoever needs it: it brings the whole server with it.
+export { createHttpDoor, type HttpDoor } from "./door.ts";
+export { HTTP_DEFAULTS, type HttpContext, type HttpLimits } from "./types.ts";

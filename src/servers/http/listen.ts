@@ -1,0 +1,46 @@
+// The loopback listener (`--http`): the one way in that pages in a browser could reach. Every route needs the token.
+import type { AddressInfo } from "node:net";
+import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import type { Listening } from "../types.ts";
+import { createHttpServer } from "./server.ts";
+import { ensureToken } from "./token.ts";
+import type { HttpContext, HttpLimits } from "./types.ts";
+
+const ADDRESS = "127.0.0.1";
+
+export interface HttpListening extends Listening {
+  port: number;
+  /** For a person at the terminal; never for the log. */
+  token: string;
+}
+
+/** Port 0 is any free one. */
+export async function listenOnHttp(
+  options: HttpLimits & { port: number },
+  context: HttpContext,
+): Promise<HttpListening> {
+  const token = ensureToken(options.tokenFile);
+  let port = options.port;
+  const http = createHttpServer(context, { place: () => ({ kind: "tcp", port }), token, limits: options });
+  const { server } = http;
+  server.maxConnections = options.maxConnections;
+  server.on("drop", () => context.log.warn("connection.refused", { connections: http.connections }));
+  await new Promise<void>((resolve, reject) => {
+    const fail = (cause: Error): void => reject(explain(options.port, cause));
+    server.once("error", fail);
+    server.listen({ host: ADDRESS, port: options.port }, () => {
+      server.off("error", fail);
+      resolve();
+    });
+  });
+  // No file descriptors left: that client is refused, everybody else goes on.
+  server.on("error", (error) => context.log.warn("http.accept_failed", { message: error.message }));
+  port = (server.address() as AddressInfo).port;
+  context.log.info("http.listen", { port, token_file: options.tokenFile });
+  return { port, token, dismiss: () => http.dismiss(), close: () => http.close() };
+}
+
+function explain(port: number, cause: Error): CodedError {
+  const why = errnoOf(cause) === "EADDRINUSE" ? "is taken; pass --http with another port" : messageOf(cause);
+  return new CodedError("internal", `HTTP: port ${port} on ${ADDRESS}: ${why}`, { cause });
+}

@@ -1,0 +1,52 @@
+// The routes of sm#288 under its own names: the same as /events and /requests, in its words (DESIGN R12).
+
+import { RespondBody } from "../../../protocol/wire/http.ts";
+import {
+  CodexEventsPage,
+  CodexRequestsReply,
+  CodexRespondReply,
+  toCodexEvents,
+  toCodexRequest,
+} from "../../../protocol/wire/http-codex.ts";
+import { json, type Route, route } from "../route.ts";
+import { EventsQuery, readEvents } from "./events.ts";
+import { listRequests, PageQuery, RESPOND_ERRORS, respond } from "./requests.ts";
+
+export const CODEX_ROUTES: readonly Route[] = [
+  route({
+    method: "get",
+    path: "/sessions/{id}/codex-events",
+    name: "codex_events",
+    summary: "As `/events`, in the words of sm#288. No stream.",
+    query: EventsQuery,
+    replies: { 200: json("A page.", "CodexEventsPage", CodexEventsPage) },
+    errors: ["session_unknown"],
+    handle: async (call, services) => ({ body: toCodexEvents(await readEvents(call, services)) }),
+  }),
+  route({
+    method: "get",
+    path: "/sessions/{id}/codex-pending-requests",
+    name: "codex_pending_requests",
+    summary: "As `/requests`, in the words of sm#288.",
+    query: PageQuery,
+    replies: { 200: json("A page of requests.", "CodexRequestsReply", CodexRequestsReply) },
+    errors: ["session_unknown"],
+    handle: async ({ param, query }, services) => {
+      const { requests, ...rest } = await listRequests(param("id"), query, services);
+      return { body: { requests: requests.map(toCodexRequest), ...rest } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/sessions/{id}/codex-requests/{request_id}/respond",
+    name: "codex_respond",
+    summary: "As `/requests/{request_id}/respond`, in the words of sm#288.",
+    body: { name: "RespondBody", schema: RespondBody },
+    replies: { 200: json("The answer that counts.", "CodexRespondReply", CodexRespondReply) },
+    errors: RESPOND_ERRORS,
+    handle: async (call, services) => {
+      const { request, repeated } = await respond(call, services);
+      return { body: { request: toCodexRequest(request), repeated } };
+    },
+  }),
+];

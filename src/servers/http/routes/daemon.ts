@@ -1,0 +1,72 @@
+// Routes about the daemon itself.
+import * as z from "zod";
+import { ChangeView, HealthReply, StatusReply } from "../../../protocol/wire/http.ts";
+import { json, type Route, route } from "../route.ts";
+
+export const DAEMON_ROUTES: readonly Route[] = [
+  route({
+    method: "get",
+    path: "/health",
+    name: "health",
+    summary: "Says that the daemon lives.",
+    replies: { 200: json("It does.", "HealthReply", HealthReply) },
+    handle: (_call, { facts }) => ({ body: { ok: true, daemon: facts.daemon, pid: facts.pid } }),
+  }),
+  route({
+    method: "get",
+    path: "/status",
+    name: "status",
+    summary: "What the daemon is, which agents it found, how many sessions there are.",
+    replies: { 200: json("The status.", "StatusReply", StatusReply) },
+    handle: (_call, { facts, hub, connections, streams }) => ({
+      body: {
+        daemon: facts.daemon,
+        pid: facts.pid,
+        uptime_s: (Date.now() - facts.startedAtMs) / 1000,
+        socket_path: facts.socket_path,
+        backends: facts.backends(),
+        sessions: hub.counts(),
+        http: { connections: connections(), streams: streams.size },
+        config: facts.config,
+      },
+    }),
+  }),
+  route({
+    method: "get",
+    path: "/metrics",
+    name: "metrics",
+    summary: "Counters and gauges for Prometheus.",
+    replies: { 200: { meaning: "The text exposition format, version 0.0.4.", types: ["text/plain"] } },
+    handle: (_call, { metrics }) => ({
+      text: metrics.text(),
+      type: "text/plain; version=0.0.4; charset=utf-8",
+    }),
+  }),
+  route({
+    method: "get",
+    path: "/openapi.json",
+    name: "openapi",
+    summary: "This API as OpenAPI 3.1.",
+    replies: { 200: json("The document.", "OpenApiDocument", z.looseObject({ openapi: z.string() })) },
+    handle: (_call, { openApi }) => ({ body: openApi() }),
+  }),
+  route({
+    method: "get",
+    path: "/events",
+    name: "follow_changes",
+    summary:
+      "Changes of all sessions as server-sent events, from now on or behind `Last-Event-ID`. `event` is the kind of change, `data` a ChangeView. `reset` says that some may have been missed: read `GET /sessions` anew.",
+    replies: {
+      200: {
+        ...json("The stream; each `data` has this shape.", "ChangeView", ChangeView),
+        types: ["text/event-stream"],
+      },
+    },
+    errors: ["too_many_streams"],
+    handle: ({ incoming, outgoing }, { streams, changes }) => {
+      const last = incoming.headers["last-event-id"];
+      changes.attach(streams.open(outgoing), typeof last === "string" ? last : undefined);
+      return "streaming";
+    },
+  }),
+];

@@ -1,0 +1,17 @@
+// All routes, in the order of the documentation.
+import type { Route } from "../route.ts";
+import { CODEX_ROUTES } from "./codex.ts";
+import { DAEMON_ROUTES } from "./daemon.ts";
+import { EVENT_ROUTES } from "./events.ts";
+import { INPUT_ROUTES } from "./input.ts";
+import { REQUEST_ROUTES } from "./requests.ts";
+import { SESSION_ROUTES } from "./sessions.ts";
+
+export const ROUTES: readonly Route[] = [
+  ...DAEMON_ROUTES,
+  ...SESSION_ROUTES,
+  ...INPUT_ROUTES,
+  ...EVENT_ROUTES,
+  ...REQUEST_ROUTES,
+  ...CODEX_ROUTES,
+];

@@ -1,0 +1,93 @@
+// Routes of the durable queue, and the wait for what becomes of a message.
+import * as z from "zod";
+import { CodedError } from "../../../base/coded-error.ts";
+import { InputRecord } from "../../../protocol/queue.ts";
+import { InputBody, InputReply, QueueReply, WaitReply } from "../../../protocol/wire/http.ts";
+import { unlessAborted } from "../abort.ts";
+import { listOf } from "../query.ts";
+import { json, type Route, route } from "../route.ts";
+import { given, oneKey, oneMessage } from "./sessions.ts";
+
+const DEFAULT_WAIT_S = 60;
+const MAX_WAIT_S = 3_600;
+
+export const INPUT_ROUTES: readonly Route[] = [
+  route({
+    method: "post",
+    path: "/sessions/{id}/input",
+    name: "send_input",
+    summary:
+      "Queues a message for the agent: delivered once, in order, when it is free. Refused with `pending_structured_request` while the agent waits for an answer; `data` has the oldest request.",
+    body: { name: "InputBody", schema: InputBody },
+    asker: "who sent it",
+    keyed: true,
+    replies: {
+      201: json("It is queued.", "InputReply", InputReply),
+      200: json("The same key was used before: what became of that message.", "InputReply", InputReply),
+    },
+    errors: [
+      "session_unknown",
+      "pending_structured_request",
+      "queue_full",
+      "idempotency_mismatch",
+      "store_failed",
+    ],
+    handle: async ({ param, body, asker, key }, { manager }) => {
+      const message = oneMessage(body.text, body.message, "text");
+      if (message === undefined) {
+        throw new CodedError("invalid_message", "body: /text: required, expected string (or /message)");
+      }
+      const order = { message, now: body.now, key: oneKey(key, body.idempotency_key), from: asker };
+      const reply = await manager.input({ session_id: param("id"), ...given(order) });
+      return { status: reply.repeated ? 200 : 201, body: reply };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/sessions/{id}/queue",
+    name: "show_queue",
+    summary: "What waits in the queue, and what became of the last messages.",
+    replies: { 200: json("The queue.", "QueueReply", QueueReply) },
+    errors: ["session_unknown"],
+    handle: async ({ param }, { manager }) => ({
+      body: { session_id: param("id"), ...(await manager.queue(param("id"))) },
+    }),
+  }),
+  route({
+    method: "delete",
+    path: "/sessions/{id}/queue/{message_id}",
+    name: "cancel_input",
+    summary: "Takes a message out of the queue.",
+    replies: { 200: json("The message, cancelled.", "InputRecord", InputRecord) },
+    errors: ["session_unknown", "message_unknown", "store_failed"],
+    handle: async ({ param }, { manager }) => ({
+      body: await manager.cancelInput(param("id"), param("message_id")),
+    }),
+  }),
+  route({
+    method: "get",
+    path: "/sessions/{id}/wait",
+    name: "wait",
+    summary: "Answers when the session is idle or blocked, or when a message's turn has ended, or in time.",
+    query: z.strictObject({
+      until: listOf(["idle", "blocked"])
+        .optional()
+        .describe("`idle`, `blocked` or both, separated by a comma; both."),
+      message_id: z.string().min(1).max(200).optional().describe("Instead: the end of this message's turn."),
+      timeout_s: z.coerce
+        .number<unknown>()
+        .min(0)
+        .max(MAX_WAIT_S)
+        .optional()
+        .describe(`At most ${MAX_WAIT_S}; ${DEFAULT_WAIT_S}.`),
+    }),
+    replies: { 200: json("Why it answers, and the session.", "WaitReply", WaitReply) },
+    errors: ["session_unknown", "message_unknown"],
+    handle: async ({ param, query, signal }, { manager }) => {
+      const { until = ["idle", "blocked"], message_id, timeout_s = DEFAULT_WAIT_S } = query;
+      const order = { session_id: param("id"), until, timeoutMs: timeout_s * 1000, signal };
+      const reply = manager.wait({ ...order, ...given({ message_id }) });
+      return { body: await unlessAborted(reply, signal) };
+    },
+  }),
+];

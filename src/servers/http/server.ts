@@ -1,0 +1,190 @@
+// The HTTP server itself: guards every request before routing, bounds what clients may hold, and drops who takes
+// nothing. It gets its connections from a listener of its own (listen.ts) or from the Unix socket (door.ts).
+import { setMaxListeners } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { createApp } from "./app.ts";
+import { ChangeFeed } from "./changes.ts";
+import { errorReply } from "./errors.ts";
+import { findRefusal, SECURITY_HEADERS } from "./guard.ts";
+import { lostError } from "./lost.ts";
+import { openApiDocument } from "./openapi.ts";
+import { ROUTES } from "./routes/index.ts";
+import { Streams } from "./streams.ts";
+import type { HttpContext, HttpLimits, Place } from "./types.ts";
+
+const MAX_HEADER_BYTES = 16 * 1024;
+const KEEP_ALIVE_MS = 15_000;
+/** How long a reply to a broken request may take to be read. */
+const LINGER_MS = 1_000;
+/** What the parser refuses, in words and with a status of its own. */
+const PARSE_FAULTS: Readonly<Record<string, { status: number; message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: `the header has more than ${MAX_HEADER_BYTES} bytes` },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: "the request did not arrive in time" },
+};
+
+export interface HttpServer {
+  readonly server: Server;
+  /** Sockets that are open. */
+  readonly connections: number;
+  /** A socket that was accepted elsewhere; what was read from it has been put back. */
+  take(socket: Socket): void;
+  /** Ends streams and waits; every request from now on gets `daemon_shutdown`. */
+  dismiss(): void;
+  close(): Promise<void>;
+}
+
+export interface HttpServerOptions {
+  place(): Place;
+  /** Undefined where there is no token, and so none that is right. */
+  token: string | undefined;
+  limits: HttpLimits;
+}
+
+export function createHttpServer(context: HttpContext, options: HttpServerOptions): HttpServer {
+  const { limits } = options;
+  const { log } = context;
+  const dismissed = new AbortController();
+  setMaxListeners(0, dismissed.signal); // one for each request under way
+  const sockets = new Map<Socket, Progress>();
+  const streams = new Streams(limits);
+  const changes = new ChangeFeed(context.manager);
+  let openApi: object | undefined;
+  const app = createApp({
+    routes: ROUTES,
+    services: {
+      ...context,
+      streams,
+      changes,
+      connections: () => sockets.size,
+      openApi: () => {
+        openApi ??= openApiDocument(ROUTES);
+        return openApi;
+      },
+    },
+    maxBodyBytes: limits.maxBodyBytes,
+    dismissed: dismissed.signal,
+  });
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: (error) => {
+      const message = `the request cannot be read: ${messageOf(error)}`;
+      const { status, headers, text } = errorReply(new CodedError("invalid_message", message), log);
+      return new Response(text, { status, headers });
+    },
+  });
+
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: limits.checkEveryMs,
+      noDelay: true,
+    },
+    (incoming, outgoing) => {
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) outgoing.setHeader(name, value);
+      const refusal = dismissed.signal.aborted
+        ? goodBye()
+        : (findRefusal(incoming, options.place(), options.token) ?? headRefusal(incoming));
+      if (refusal === undefined) void listener(incoming, outgoing);
+      else refuse(incoming, outgoing, refusal);
+    },
+  );
+
+  function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: CodedError): void {
+    log.info("http.refused", { code: error.code, method: incoming.method });
+    const { status, headers, text } = errorReply(error, log);
+    // A daemon that stops keeps nobody.
+    const last = dismissed.signal.aborted ? { connection: "close" } : {};
+    outgoing.writeHead(status, { ...headers, ...last });
+    outgoing.end(text);
+  }
+
+  server.on("connection", (socket) => {
+    sockets.set(socket, { mark: "", checks: 0 });
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("clientError", (error, socket) => answerFault(error, socket as Socket));
+
+  const checking = setInterval(() => {
+    for (const socket of findStalled(sockets, limits.slowConsumerMs / limits.checkEveryMs)) {
+      log.warn("http.slow_consumer", { streams: streams.size });
+      socket.destroy();
+    }
+  }, limits.checkEveryMs);
+  checking.unref();
+
+  return {
+    server,
+    get connections() {
+      return sockets.size;
+    },
+    take: (socket) => void server.emit("connection", socket),
+    dismiss() {
+      dismissed.abort(goodBye());
+      streams.close();
+    },
+    async close() {
+      clearInterval(checking);
+      streams.close();
+      changes.close();
+      for (const socket of sockets.keys()) socket.destroy();
+      if (!server.listening) return;
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+
+  function answerFault(error: Error, socket: Socket): void {
+    if (!socket.writable || errnoOf(error) === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    const fault = PARSE_FAULTS[errnoOf(error) ?? ""] ?? { status: 400, message: "this is not HTTP/1.1" };
+    const { status, headers, text } = errorReply(
+      new CodedError("invalid_message", fault.message),
+      log,
+      fault.status,
+    );
+    const lines = Object.entries({ ...SECURITY_HEADERS, ...headers, connection: "close" });
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    const length = Buffer.byteLength(text);
+    socket.end(`HTTP/1.1 ${status} Refused\r\n${head}content-length: ${length}\r\n\r\n${text}`);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  }
+}
+
+/** The router would answer it as a GET, and open a stream for it. */
+function headRefusal({ method, url = "" }: IncomingMessage): CodedError | undefined {
+  return method === "HEAD" ? lostError(method, url.split("?")[0] ?? "", ROUTES) : undefined;
+}
+
+interface Progress {
+  /** How far the other side had got when we last looked, and how often we have seen it there. */
+  mark: string;
+  checks: number;
+}
+
+/**
+ * Sockets for which something waits and whose other side has taken nothing of it for so many checks. Checks, not
+ * seconds: a client is not to blame while we are the ones who did not get to run.
+ */
+function findStalled(sockets: Map<Socket, Progress>, maxChecks: number): Socket[] {
+  return [...sockets].flatMap(([socket, progress]) => {
+    // What the kernel has taken of a large write is only in the handle.
+    const left = (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
+    const mark = `${socket.bytesWritten - socket.writableLength} ${left}`;
+    const isStuck = socket.writableLength > 0 && mark === progress.mark;
+    sockets.set(socket, { mark, checks: isStuck ? progress.checks + 1 : 0 });
+    return isStuck && progress.checks + 1 >= maxChecks ? [socket] : [];
+  });
+}
+
+function goodBye(): CodedError {
+  return new CodedError("daemon_shutdown", "the daemon is shutting down");
+}

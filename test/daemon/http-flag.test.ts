@@ -1,0 +1,49 @@
+// `--http [port]`: a flag that may stand alone, and what a person sees of it.
+import { expect, test } from "vitest";
+import { bannerText } from "../../src/daemon/banner.ts";
+import { loadConfig } from "../../src/daemon/config.ts";
+import { helpText, parseFlags } from "../../src/daemon/flags.ts";
+
+const env = { HOME: "/nowhere", XDG_RUNTIME_DIR: "/nowhere" };
+const portOf = (argv: string[], more: Record<string, string> = {}) =>
+  loadConfig({ flags: parseFlags(argv).values, env: { ...env, ...more } }).config.http_port;
+
+test("without it there is no port", () => {
+  expect(portOf([])).toBeUndefined();
+});
+
+test.each<[string[], number]>([
+  [["--http"], 7433],
+  [["--http", "8080"], 8080],
+  [["--http=8080"], 8080],
+  [["--http", "0"], 0],
+  [["--http", "--log-level", "debug"], 7433],
+  [["--log-level", "debug", "--http"], 7433],
+])("%j is port %d", (argv, port) => {
+  expect(portOf(argv)).toBe(port);
+});
+
+test("the environment sets it too, and the flag is stronger", () => {
+  expect(portOf([], { BLEMEESD_HTTP: "9000" })).toBe(9000);
+  expect(portOf(["--http"], { BLEMEESD_HTTP: "9000" })).toBe(7433);
+});
+
+test.each([["--http", "abc"], ["--http=70000"], ["--http=1.5"]])("%s %s is refused", (...argv) => {
+  expect(() => portOf(argv.filter((arg) => arg !== undefined))).toThrow(/--http/);
+});
+
+test("another flag still needs its value", () => {
+  expect(() => parseFlags(["--socket"])).toThrow(/socket/);
+});
+
+test("the help says that the value may be left out", () => {
+  expect(helpText()).toMatch(/--http \[VALUE\] /);
+  expect(helpText()).toMatch(/--socket VALUE /);
+});
+
+test("the banner has the address with the token in its fragment, or no line at all", () => {
+  const { config } = loadConfig({ flags: {}, env });
+  const text = bannerText(config, "1", { demo: "1" }, { port: 7433, token: "abc" });
+  expect(text).toContain("http://127.0.0.1:7433/#token=abc\n");
+  expect(bannerText(config, "1", { demo: "1" })).not.toContain("http://127");
+});

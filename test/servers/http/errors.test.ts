@@ -1,0 +1,157 @@
+// What is refused, and how: every fault is JSON with a code, a status and a sentence, whatever was sent.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createWorld, untilClosed, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+const head = "Host: localhost\r\nConnection: close\r\n";
+
+async function rawReply(text: string | Buffer): Promise<{ status: number; text: string }> {
+  const socket = await world.raw();
+  socket.write(text);
+  const reply = await untilClosed(socket);
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(reply)?.[1]), text: reply };
+}
+
+describe("routes", () => {
+  test.each([
+    ["/session", "/sessions"],
+    ["/sessions/a/event", "/sessions/a/events"],
+    ["/sessions/a/codex-event", "/sessions/a/codex-events"],
+    ["/helth", "/health"],
+  ])("%s is not_found and names %s", async (path, meant) => {
+    const { status, body } = await world.ask("GET", path);
+    expect([status, body.error.code]).toEqual([404, "not_found"]);
+    expect(body.error.message).toContain(`did you mean ${meant}?`);
+  });
+
+  test.each([
+    ["/", "GET"],
+    ["/sessions/", "GET"],
+    ["//sessions", "GET"],
+    ["/sessions/a/b/c/d/e/f", "POST"],
+    [`/${"x".repeat(5000)}`, "GET"],
+    ["/%ff%fe", "GET"],
+    ["/%", "GET"],
+    ["/sessions%00", "GET"],
+  ])("%s is not_found too", async (path, method) => {
+    const { status, body } = await world.ask(method, path);
+    expect([status, body.error.code]).toEqual([404, "not_found"]);
+  });
+
+  test.each([
+    ["PUT", "/sessions", "POST, GET"],
+    ["POST", "/health", "GET"],
+    ["OPTIONS", "/sessions/a", "GET, PATCH, DELETE"],
+    ["DELETE", "/sessions", "POST, GET"],
+  ])("%s %s is 405 with Allow: %s", async (method, path, allow) => {
+    const { status, headers, body } = await world.ask(method, path);
+    expect([status, headers["allow"], body.error.code]).toEqual([405, allow, "method_not_allowed"]);
+  });
+
+  test("HEAD is 405 as well: a stream must not be opened by it", async () => {
+    const { status } = await rawReply(`HEAD /events HTTP/1.1\r\n${head}\r\n`);
+    expect(status).toBe(405);
+  });
+});
+
+describe("bodies", () => {
+  const post = (body: string | Buffer, path = "/sessions") =>
+    Buffer.concat([
+      Buffer.from(
+        `POST ${path} HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`,
+      ),
+      Buffer.from(body),
+    ]);
+
+  test.each([
+    ["no JSON", "{", /not a JSON value/],
+    ["a list", "[]", /one JSON object/],
+    ["a number out of range", '{"backend":"demo","budget":{"max_cost_usd":1e999}}', /out of range/],
+    ["deep nesting", `{"options":${"[".repeat(100)}${"]".repeat(100)}}`, /nested deeper/],
+    ["__proto__", '{"backend":"demo","options":{"__proto__":{"a":1}}}', /__proto__/],
+    ["half a character", '{"backend":"demo","prompt":"\\ud800"}', /half a character/],
+    ["bytes that are not UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), /not UTF-8/],
+  ])("%s: 400 and says so", async (_name, body, fault) => {
+    const { status, text } = await rawReply(post(body));
+    expect(status).toBe(400);
+    expect(text).toMatch(/"code":"invalid_message"/);
+    expect(text).toMatch(fault);
+  });
+
+  test("one over the limit is 413, announced or not, and the client gets to read that", async () => {
+    const large = `{"backend":"demo","prompt":"${"x".repeat(2 * 1024 * 1024)}"}`;
+    const announced = await rawReply(post(large));
+    expect([announced.status, /oversize_message/.test(announced.text)]).toEqual([413, true]);
+    const chunk = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
+    const type = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+    const chunked = await rawReply(`POST /sessions HTTP/1.1\r\n${head}${type}\r\n${chunk}`);
+    expect(chunked.status).toBe(413);
+  });
+
+  test("one under the limit passes", async () => {
+    const body = { backend: "demo", prompt: "x".repeat(900 * 1024) };
+    expect((await world.ask("POST", "/sessions", { body })).status).toBe(201);
+  });
+});
+
+describe("what is not HTTP, or too much of it", () => {
+  test("a header of 40 KB is 431", async () => {
+    const { status, text } = await rawReply(
+      `GET /health HTTP/1.1\r\n${head}X: ${"a".repeat(40_000)}\r\n\r\n`,
+    );
+    expect(status).toBe(431);
+    expect(text).toContain('"code":"invalid_message"');
+  });
+
+  test.each([
+    "GARBAGE\r\n\r\n",
+    "GET / HTTP/9.9\r\n\r\n",
+    "G\0T / HTTP/1.1\r\n\r\n",
+    "GET /\x01 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "POST /sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "GET /health HTTP/1.1\r\n\r\n",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  ])("%j is 400, and the connection is closed", async (text) => {
+    expect((await rawReply(text)).status).toBe(400);
+  });
+
+  test("a thousand mutated requests: each gets one reply or an end, and the server lives", async () => {
+    const good = `GET /sessions/s-1/events?since_seq=1 HTTP/1.1\r\n${head}Accept: */*\r\n\r\n`;
+    let random = 42;
+    const next = (below: number): number => {
+      random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return random % below;
+    };
+    for (let round = 0; round < 1000; round += 50) {
+      const replies = Array.from({ length: 50 }, () => {
+        const bytes = Buffer.from(good);
+        for (let n = 0; n <= next(4); n += 1) bytes[1 + next(bytes.length - 1)] = next(256);
+        return endedReply(bytes);
+      });
+      for (const reply of await Promise.all(replies)) expect(reply).toMatch(/^(HTTP\/1\.1 [2345]\d\d |$)/);
+    }
+    expect((await world.ask("GET", "/health")).status).toBe(200);
+    expect(world.logged.filter(({ event }) => event === "internal")).toEqual([]);
+  });
+
+  async function endedReply(bytes: Buffer): Promise<string> {
+    const socket = await world.raw();
+    const reply = untilClosed(socket);
+    socket.end(bytes);
+    return reply;
+  }
+});
+
+test("an unexpected error is internal: logged with its stack, shown without", async () => {
+  world.manager.refusal = new TypeError("secret detail");
+  const { status, text } = await world.ask("GET", "/sessions");
+  expect(status).toBe(500);
+  expect(text).not.toContain("secret detail");
+  const [internal] = world.logged.filter(({ event }) => event === "internal");
+  expect(JSON.stringify(internal)).toContain("secret detail");
+});
