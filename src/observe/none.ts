@@ -1,4 +1,4 @@
-// An observer that sees nothing: for tests and for `observe = false`.
+// An observer that sees nothing: for sessions without observability, as in tests.
 import type { Observer } from "./types.ts";
 
 export const noObserver: Observer = {

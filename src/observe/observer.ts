@@ -109,6 +109,14 @@ export function createObserver(options: ObserverOptions): Observer {
     return loading;
   }
 
+  // A list of sessions asks for all of them again and again.
+  const projections = new WeakMap<EventRow, Action>();
+  function actionOf(row: EventRow): Action {
+    const action = projections.get(row) ?? toAction(row);
+    projections.set(row, action);
+    return action;
+  }
+
   return {
     frame(session: SessionRow, frame: object) {
       // First and cheap: nine of ten frames are deltas.
@@ -123,7 +131,7 @@ export function createObserver(options: ObserverOptions): Observer {
     lastAction(session_id) {
       const last = lasts.get(session_id);
       if (last === undefined && !isClosed) void load();
-      return last === undefined ? undefined : toAction(last);
+      return last === undefined ? undefined : actionOf(last);
     },
     actions: (filter) => projected(rows, filter),
     toolEvents: async (filter) => {

@@ -82,7 +82,14 @@ export const SessionRow = z.object({
   inputs: z.array(InputRecord).optional(),
   last_result: LastResult.optional(),
   /** The turn that runs; present after a crash means it never got its result. */
-  turn: z.object({ turn_id: z.string(), started_at_ms: z.int() }).optional(),
+  turn: z
+    .object({
+      turn_id: z.string(),
+      started_at_ms: z.int(),
+      /** The wake that began it: told once more when the daemon dies with the turn, for nobody else would. */
+      wake: QueuedMessage.optional(),
+    })
+    .optional(),
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 

@@ -157,6 +157,7 @@ export class Delivery {
     const { taken } = await conversation.send(entry.message, {
       begun: (turn_id) => {
         const record = markDelivered(row, entry.message_id, turn_id);
+        if (entry.kind === "wake" && row.turn !== undefined) row.turn.wake = entry;
         if (record !== undefined) this.#tell("input_delivered", record, entry);
       },
       stored: () => this.store(),

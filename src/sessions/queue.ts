@@ -1,7 +1,7 @@
 // The queue of a session as data in its row: steps without I/O. Who stores and delivers is delivery.ts.
 import { createHash, randomUUID } from "node:crypto";
 import { CodedError } from "../base/coded-error.ts";
-import type { UserMessage } from "../protocol/content.ts";
+import { textOf, type UserMessage } from "../protocol/content.ts";
 import type { ResultEvent } from "../protocol/events.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
@@ -122,6 +122,23 @@ export function markDone(row: SessionRow, result: ResultEvent): InputRecord | un
       ? {}
       : { error: { code: String(error.code ?? "error"), message: error.message } }),
   });
+}
+
+const AGAIN = "_again";
+
+/** A wake whose turn died with the daemon: the parent would wait for ever. Once; what dies twice is left alone. */
+export function wakeAgain(row: SessionRow, wake: QueuedMessage, nowMs: number): void {
+  if (wake.message_id.endsWith(AGAIN)) return;
+  const text = `(The daemon was restarted while you worked on this message; here it is again.)\n${textOf(wake.message, "\n")}`;
+  const { from } = wake;
+  const again: NewInput = {
+    message: { role: "user", content: text },
+    kind: "wake",
+    isFirst: true,
+    message_id: `${wake.message_id}${AGAIN}`,
+    ...(from === undefined ? {} : { from }),
+  };
+  if (findRepeated(row, again) === undefined) enqueue(row, again, nowMs);
 }
 
 /** Never was: it could not be stored. */

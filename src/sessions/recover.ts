@@ -7,7 +7,7 @@ import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
 import type { SessionHooks } from "./hooks.ts";
 import type { Publisher } from "./publish.ts";
-import { markDone } from "./queue.ts";
+import { markDone, wakeAgain } from "./queue.ts";
 import { lost, noticeOf } from "./request-words.ts";
 import { Stream } from "./stream.ts";
 import { lastResultOf, syntheticResult } from "./turn.ts";
@@ -65,7 +65,7 @@ export async function recoverOne(
   if (turn !== undefined) {
     // A driver without transactions may have lost the row's last change but not the result itself.
     const result = await findResult(stream, turn.turn_id);
-    if (result === undefined) publishCrash(stream, turn.turn_id, parts);
+    if (result === undefined) publishCrash(stream, turn, parts);
     else closeTurn(stream.row, result, parts);
     publisher.saveRow(stream);
   }
@@ -73,8 +73,13 @@ export async function recoverOne(
   return rest;
 }
 
-function publishCrash(stream: Stream, turn_id: string, parts: RecoverParts): void {
+function publishCrash(
+  stream: Stream,
+  { turn_id, wake }: NonNullable<SessionRow["turn"]>,
+  parts: RecoverParts,
+): void {
   const { row } = stream;
+  if (wake !== undefined && row.stopped_at_ms === undefined) wakeAgain(row, wake, Date.now());
   const { backend } = row;
   const error = { code: "backend_crashed", message: TURN_CUT };
   const result = { ...syntheticResult(backend, "error", error), turn_id };

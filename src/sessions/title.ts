@@ -2,9 +2,11 @@
 import { textOf, type UserMessage } from "../protocol/content.ts";
 
 const MAX_LENGTH = 80;
+const MAX_LOOKED_AT = 4_000;
 
 export function titleOf(message: UserMessage): string | undefined {
-  const text = textOf(message, " ").replace(/\s+/g, " ").trim();
+  // Long messages are cut before they are looked at letter by letter.
+  const text = textOf(message, " ").slice(0, MAX_LOOKED_AT).replace(/\s+/g, " ").trim();
   if (text === "") return undefined;
   const characters = [...text];
   if (characters.length <= MAX_LENGTH) return text;

@@ -44,38 +44,40 @@ export function viewOf({ row, live }: ViewParts, world: ViewWorld): SessionView 
   const { session_id } = row;
   const lastAction = world.lastAction(session_id);
   const turn = live?.isTurnActive === true ? row.turn : undefined;
-  return {
+  const view: SessionView = {
     session_id,
     backend: row.backend,
     provider: world.provider(row.backend),
-    ...(row.name !== undefined && { name: row.name }),
-    ...(row.title !== undefined && { title: row.title }),
-    ...(row.cwd !== undefined && { cwd: row.cwd }),
-    ...(row.model !== undefined && { model: row.model }),
-    ...(row.parent !== undefined && { parent: row.parent }),
     children: [...(world.children.get(session_id) ?? [])],
     managed: row.managed === true,
     activity_state: live?.activity ?? "stopped",
     attached: live?.attached === true,
     running: live?.isRunning === true,
-    ...(turn !== undefined && { turn: { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms } }),
     stalled: isStalled({ row, live }, world),
-    ...(row.last_result !== undefined && { last_result: row.last_result }),
-    ...(lastAction !== undefined && { last_action: lastAction }),
     pending_requests: world.pending.get(session_id) ?? 0,
     family_pending_requests: world.familyPending.get(session_id) ?? 0,
     queued: row.queue?.length ?? 0,
     turns: row.turns,
     usage: row.cumulative_usage,
     context_tokens: contextTokens(row.last_turn_usage),
-    ...(row.cost_usd !== undefined && { cost_usd: row.cost_usd }),
-    ...(row.budget !== undefined && { budget: row.budget }),
     started_at_ms: row.started_at_ms,
     last_active_at_ms: row.last_active_at_ms,
-    ...(live?.last_event_at_ms !== undefined && { last_event_at_ms: live.last_event_at_ms }),
-    ...(row.stopped_at_ms !== undefined && { stopped_at_ms: row.stopped_at_ms }),
     last_seq: row.last_seq,
   };
+  // Not with spreads: a busy daemon makes many views a second.
+  if (row.name !== undefined) view.name = row.name;
+  if (row.title !== undefined) view.title = row.title;
+  if (row.cwd !== undefined) view.cwd = row.cwd;
+  if (row.model !== undefined) view.model = row.model;
+  if (row.parent !== undefined) view.parent = row.parent;
+  if (turn !== undefined) view.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
+  if (row.last_result !== undefined) view.last_result = row.last_result;
+  if (lastAction !== undefined) view.last_action = lastAction;
+  if (row.cost_usd !== undefined) view.cost_usd = row.cost_usd;
+  if (row.budget !== undefined) view.budget = row.budget;
+  if (live?.last_event_at_ms !== undefined) view.last_event_at_ms = live.last_event_at_ms;
+  if (row.stopped_at_ms !== undefined) view.stopped_at_ms = row.stopped_at_ms;
+  return view;
 }
 
 /** Those that the filter lets through, the most recently active first. */

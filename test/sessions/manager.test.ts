@@ -311,12 +311,34 @@ it("wakes the parent once, wherever the daemon dies on the way", async () => {
     const after = await world();
     for (const order of orders.slice(0, at)) await after.store.append(order);
     const next = await world({ store: after.store });
-    const told = () => (next.hub.table.row("root")?.inputs ?? []).filter(({ kind }) => kind === "wake");
+    const wakes = () => (next.hub.table.row("root")?.inputs ?? []).filter(({ kind }) => kind === "wake");
+    const told = () => wakes().filter(({ message_id }) => !message_id.endsWith("_again"));
     // Before its result is stored the turn was cut, which is told as well: always exactly one.
     await vi.waitFor(() => expect(told(), `died behind write ${at} of ${orders.length}`).toHaveLength(1));
     await settle(30);
     expect(told()).toHaveLength(1);
   }
+});
+
+it("tells a wake once more when the daemon died with the turn that it began, and not a third time", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await settle();
+  runOf(on, "root").result();
+  await spawn(on, "child", { parent: "root" });
+  await settle();
+  runOf(on, "child").result();
+  await settle(30);
+  const [, wake] = textsOf(runOf(on, "root"));
+  // Killed in the middle of the parent's turn, twice.
+  const second = await world({ store: on.store });
+  await settle(30);
+  const [again] = textsOf(runOf(second, "root"));
+  expect(again).toMatch(/daemon was restarted/);
+  expect(again).toContain(wake);
+  const third = await world({ store: second.store });
+  await settle(30);
+  expect(third.backend.runs).toEqual([]);
 });
 
 it("does not wake a parent that stopped the child itself, nor for a child that goes on", async () => {

@@ -35,7 +35,9 @@ export function createApp(options: AppOptions): Hono<Env> {
   const app = new Hono<Env>({ strict: true });
   for (const row of routes) {
     const path = row.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.on(row.method.toUpperCase(), path, async (c) => toResponse(await run(row, c, options)));
+    app.on(row.method.toUpperCase(), path, async (c) =>
+      toResponse(await run(row, c, options), c.env.outgoing),
+    );
   }
   const refuse = (error: unknown): Response => {
     const { status, headers, text } = errorReply(error, services.log);
@@ -85,11 +87,12 @@ function signalOf({ env: { outgoing } }: Context<Env>, dismissed: AbortSignal): 
   return over.signal;
 }
 
-function toResponse(reply: Reply): Response {
+function toResponse(reply: Reply, outgoing: HttpBindings["outgoing"]): Response {
   if (reply === "streaming") return RESPONSE_ALREADY_SENT;
   if ("text" in reply) return new Response(reply.text, { headers: { "content-type": reply.type } });
-  return new Response(`${JSON.stringify(reply.body)}\n`, {
-    status: reply.status ?? 200,
-    headers: JSON_HEADERS,
-  });
+  // Straight to the connection: a Response copies a long list several times.
+  const text = Buffer.from(`${JSON.stringify(reply.body)}\n`);
+  outgoing.writeHead(reply.status ?? 200, { ...JSON_HEADERS, "content-length": text.length });
+  outgoing.end(text);
+  return RESPONSE_ALREADY_SENT;
 }

@@ -1,0 +1,58 @@
+// What is asked of daemons that are killed in between, and what became of it: messages, spawns and children, each asked
+// for with a key until there is an answer, and each found again in what the agents really got (Claude's transcripts).
+import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { InputRecord } from "../../src/protocol/queue.ts";
+import type { HttpClient } from "../servers/http-load/http-client.ts";
+
+export interface Errand {
+  key: string;
+  path: string;
+  body: Record<string, unknown>;
+  /** What its agent gets. */
+  text: string;
+  /** When a daemon has answered it. */
+  session_id?: string;
+  message_id?: string;
+}
+
+/** Asks, or asks again: the same key always gives the same. Rejects when the daemon dies first. */
+export async function carryOut(http: HttpClient, errand: Errand): Promise<string[]> {
+  const headers = { "idempotency-key": errand.key };
+  const { status, body } = await http.ask("POST", errand.path, { body: errand.body, headers });
+  if (status >= 300) return [`${errand.key}: ${status} ${JSON.stringify(body)}`];
+  const session_id: string = body.session?.session_id ?? errand.path.split("/")[2];
+  const message_id: string = body.input?.message_id ?? body.message_id;
+  const faults: string[] = [];
+  if (errand.session_id !== undefined) {
+    if (status !== 200 || body.repeated !== true)
+      faults.push(`${errand.key}: done again after it was answered`);
+    if (errand.session_id !== session_id) faults.push(`${errand.key}: another session than before`);
+    if (errand.message_id !== message_id) faults.push(`${errand.key}: another message than before`);
+  }
+  errand.session_id = session_id;
+  errand.message_id = message_id;
+  return faults;
+}
+
+/** By session: the texts that its agent was given, in order. */
+export function transcripts(home: string): Map<string, string[]> {
+  const files = readdirSync(join(home, "claude"), { recursive: true, withFileTypes: true });
+  return new Map(
+    files.filter(({ name }) => name.endsWith(".jsonl")).map((file) => [idOf(file), textsOf(file)]),
+  );
+}
+
+function idOf({ name }: Dirent): string {
+  return name.slice(0, -".jsonl".length);
+}
+
+function textsOf({ parentPath, name }: Dirent): string[] {
+  const lines = readFileSync(join(parentPath, name), "utf8").trimEnd().split("\n");
+  return lines.map((line) => (JSON.parse(line) as { message: { content: string } }).message.content);
+}
+
+/** Its turn was cut by the end of the daemon: told as such, and the one case in which nobody knows what the agent got. */
+export function wasCut({ state, outcome, error }: InputRecord): boolean {
+  return state === "done" && outcome === "error" && error?.code === "backend_crashed";
+}
