@@ -1,11 +1,14 @@
 // The examples, run as a reader would run them, against the built daemon and its demo agent.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DaemonProcess, isBuilt } from "./daemon-process.ts";
 
 let daemon: DaemonProcess;
+
+/** What the example says it needs. */
+const hasCurlAndJq = ["curl", "jq"].every((name) => spawnSync(name, ["--version"]).status === 0);
 
 function run(command: string, args: string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((done) => {
@@ -53,6 +56,33 @@ describe.runIf(isBuilt)("examples", () => {
     );
     expect(code).toBe(0);
   });
+
+  test("manager-and-children.ts waits for its workers, answers the one that asks, and leaves nothing", async () => {
+    const { code, output } = await runExample("manager-and-children");
+    expect(output).toMatch(
+      /^\[worker-1\] success: The demo clock says .*\n\[asked\] demo_shell: rm -rf build\n\[worker-2\] success: You approved it.*\nlead: idle, 0 turn.*\n {2}worker-1: idle, 1 turn.*\n {2}worker-2: idle, 1 turn.*\nremoved 3 sessions\n$/,
+    );
+    expect(code).toBe(0);
+  });
+
+  test.runIf(hasCurlAndJq)(
+    "approve-from-http.sh answers what an agent asks with nothing but curl and jq",
+    async () => {
+      const { code, output } = await run("bash", ["examples/approve-from-http.sh"]);
+      expect(output).toBe(
+        [
+          "blocked: waiting_permission",
+          "asked: rm -rf build",
+          "refused: pending_structured_request",
+          "answered: accept",
+          "success: You approved it, so I pretended to run `rm -rf build`.",
+          "deleted: 1",
+          "",
+        ].join("\n"),
+      );
+      expect(code).toBe(0);
+    },
+  );
 
   test("raw-socket.sh speaks the protocol with nothing but a shell", async () => {
     const { code, output } = await run("bash", ["examples/raw-socket.sh", "hello"]);

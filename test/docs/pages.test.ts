@@ -111,6 +111,14 @@ test("docs/operations.md explains every event of the daemon's log, and no other"
   expect(explained.sort()).toEqual([...new Set(logged.map(([, event]) => event))].sort());
 });
 
+test("docs/operations.md explains every metric, and no other", () => {
+  const code = src.map(({ text }) => text).join("\n");
+  const declared = [...code.matchAll(/(?:counter|gauge)\(\s*"([a-z_]+)"/g)].map(([, name]) => name);
+  expect(declared.length).toBeGreaterThan(10);
+  const rows = rowsOf(page("docs/operations.md").split("### Metrics")[1]?.split(/^##/m)[0] ?? "");
+  expect([...rows.keys()].sort()).toEqual(declared.sort());
+});
+
 test("docs/operations.md quotes the start errors as the program prints them", () => {
   const table = page("docs/operations.md").split("## When it does not start")[1]?.split(/^## /m)[0] ?? "";
   const messages = [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = ""]) => codesIn(cell));
