@@ -87,7 +87,9 @@ export function answersOf({ words }: Given, { payload }: RequestRow): Answer {
       questions.find(({ header }) => header === key) ??
       (/^\d+$/.test(key) ? questions[Number(key) - 1] : undefined);
     if (question === undefined)
-      throw new UsageError(`no question ${key}; there are 1 to ${questions.length}`);
+      throw new UsageError(
+        `no question ${key}; ${questions.length === 1 ? "there is only 1" : `there are 1 to ${questions.length}`}`,
+      );
     const before = Object.hasOwn(answers, question.id) ? [answers[question.id] ?? []].flat() : [];
     answers[question.id] = before.length === 0 ? text : [...before, text];
   }

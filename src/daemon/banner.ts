@@ -4,7 +4,7 @@ import type { Config } from "./config.ts";
 
 export interface HttpAddress {
   port: number;
-  token: string;
+  tokenFile: string;
 }
 
 export function bannerText(
@@ -19,11 +19,13 @@ export function bannerText(
   // Clients find the usual place by themselves.
   const { BLEMEESD_SOCKET: _, ...plain } = process.env;
   const isUsual = config.socket_path === resolveSocketPath(plain);
-  const run = isUsual ? "npx blemeesctl" : `npx blemeesctl --socket ${config.socket_path}`;
+  const flag = isUsual ? "" : ` --socket ${config.socket_path}`;
+  const run = `npx blemeesctl${flag}`;
   return [
     `blemeesd ${version} is listening on ${config.socket_path}`,
-    // In the fragment a browser sends the token to nobody.
-    ...(http === undefined ? [] : [`  http      http://127.0.0.1:${http.port}/#token=${http.token}`]),
+    ...(http === undefined
+      ? []
+      : [`  http      http://127.0.0.1:${http.port}, the token is in ${http.tokenFile}`]),
     `  history   ${historyText(config)}`,
     `  agents    ${agents.join(", ")}`,
     ...(isDemo
@@ -36,8 +38,9 @@ export function bannerText(
     "",
     "Try, in another terminal:",
     `  ${run} run --backend ${backend} "hello"`,
-    ...(isDemo ? [`  ${run} run --backend demo "use a tool"`, `  ${run} run --backend demo "approve"`] : []),
-    `  ${run} sessions`,
+    ...(isDemo ? [`  ${run} run --backend demo "use a tool"`] : []),
+    `  npx sm${flag} spawn ${backend} "${isDemo ? "approve" : "what does this project do?"}"`,
+    `  npx sm${flag} all`,
     "",
     "Ctrl-C stops it when running turns have finished; twice, at once.",
     "",

@@ -42,7 +42,7 @@ export async function openWaysIn(config: Config, context: ServerContext & HttpCo
   try {
     const { listenOnHttp } = await import("../servers/http/listen.ts");
     const http = await listenOnHttp({ ...limits, port: config.http_port }, context);
-    return { listening: both(http, socket), http: { port: http.port, token: http.token } };
+    return { listening: both(http, socket), http: { port: http.port, tokenFile: limits.tokenFile } };
   } catch (error) {
     await socket.close();
     throw error;

@@ -62,10 +62,10 @@ export function turnSummary(event: TurnEvent): string {
     case "started":
       return event.origin === "agent" ? "began a turn by itself" : "began a turn";
     case "completed":
-      return `finished the turn${took(event)}`;
+      return "finished the turn";
     case "interrupted":
     case "cancelled":
-      return `the turn was ${event.event_type}${took(event)}`;
+      return `the turn was ${event.event_type}`;
     default:
       return oneLine(
         `the turn failed: ${event.error_code ?? "error"}${event.error_message === undefined ? "" : `: ${event.error_message}`}`,
@@ -117,14 +117,6 @@ function unwrapped(command: string): string {
 function relative(path: string, cwd: string | undefined): string {
   if (cwd === undefined || cwd === "/" || !path.startsWith(`${cwd}/`)) return path;
   return path.slice(cwd.length + 1);
-}
-
-function took({ duration_ms }: TurnEvent): string {
-  if (duration_ms === undefined) return "";
-  if (duration_ms < 1000) return ` (${duration_ms} ms)`;
-  return duration_ms < 120_000
-    ? ` (${Math.round(duration_ms / 1000)} s)`
-    : ` (${Math.round(duration_ms / 60_000)} min)`;
 }
 
 function payloadOf({ raw_payload_json }: { raw_payload_json?: string }): Record<string, unknown> {

@@ -182,7 +182,7 @@ export class Conversation {
       this.#log.warn("session.send_failed", { message: messageOf(error) });
       return;
     }
-    this.#row.title ??= titleOf(message);
+    if (handover?.isTold !== true) this.#row.title ??= titleOf(message);
     this.#saveRow();
     if (this.#turn === turn && this.#hasInit && !turn.announced) this.#announce(turn);
   }

@@ -161,6 +161,7 @@ export class Delivery {
         if (record !== undefined) this.#tell("input_delivered", record, entry);
       },
       stored: () => this.store(),
+      isTold: entry.kind === "wake",
     });
     this.held = undefined;
     this.#retryMs = RETRY_MS;

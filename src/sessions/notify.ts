@@ -190,7 +190,8 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
       ...Object.fromEntries(passed),
       ...this.#parts.identity,
       BLEMEES_EVENT: payload.event,
-      BLEMEES_SESSION_ID: payload.session_id,
+      // Not the name that an agent's environment has: `sm` would take the command for the agent.
+      BLEMEES_NOTIFY_SESSION: payload.session_id,
       ...(payload.request === undefined ? {} : { BLEMEES_REQUEST_ID: payload.request.request_id }),
     };
   }

@@ -5,6 +5,7 @@ import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import { Changes } from "./changes.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "./family.ts";
+import { declareGauges } from "./gauges.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type HubOptions, SessionHub } from "./hub.ts";
 import { SessionManager } from "./manager.ts";
@@ -74,6 +75,7 @@ export function createSessions(options: SystemOptions): Sessions {
     inputChanged: (session_id, input) => changes.queue(session_id, input),
   });
   const { table } = hub;
+  declareGauges(metrics, table, ledger);
   const views = new Views({ table, ledger, observer, stallMs: options.family.stallMs });
   const changes = new Changes({
     view: (session_id) => views.find(session_id),

@@ -69,7 +69,7 @@ export function requestWake(row: SessionRow, request: RequestRow, facts: WakeFac
     `sm requests ${row.session_id}`,
     ...(isPermission
       ? [`sm approve ${request_id}`, `sm decline ${request_id}`]
-      : [`sm answer ${request_id}`]),
+      : [`sm answer ${request_id} 1=TEXT`]),
     `sm tail ${row.session_id}`,
   ];
   return wake(row, request_id, { kind: "blocked", words, lines, facts, commands });

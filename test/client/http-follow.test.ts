@@ -136,14 +136,17 @@ describe("the events of a session", () => {
   });
 });
 
-test("the changes of all sessions begin anew with a reset behind a cut", async () => {
+test("the changes of all sessions begin anew behind a cut, as the daemon does with a reset", async () => {
   const removed = (session_id: string) => ChangeView.parse({ kind: "session_removed", session_id });
   const { http } = await world([
     (emit, _received, response) => {
       emit("session_removed", removed("a"));
       response.end();
     },
-    (emit) => emit("session_removed", removed("b")),
+    (emit) => {
+      emit("reset", { kind: "reset" });
+      emit("session_removed", removed("b"));
+    },
   ]);
   const seen: ChangeView[] = [];
   for await (const change of http.changes()) {

@@ -43,7 +43,7 @@ test("the help says that the value may be left out", () => {
 
 test("the banner has the address with the token in its fragment, or no line at all", () => {
   const { config } = loadConfig({ flags: {}, env });
-  const text = bannerText(config, "1", { demo: "1" }, { port: 7433, token: "abc" });
-  expect(text).toContain("http://127.0.0.1:7433/#token=abc\n");
+  const text = bannerText(config, "1", { demo: "1" }, { port: 7433, tokenFile: "/s/http-token" });
+  expect(text).toContain("http://127.0.0.1:7433, the token is in /s/http-token\n");
   expect(bannerText(config, "1", { demo: "1" })).not.toContain("http://127");
 });

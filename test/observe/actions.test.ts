@@ -130,7 +130,7 @@ describe("in one line", () => {
     expect(texts).toEqual([
       "said: I am done.",
       "began a turn",
-      "finished the turn (12 s)",
+      "finished the turn",
       "the turn failed: auth_failed: log in",
     ]);
   });

@@ -301,7 +301,7 @@ describe("the command", () => {
     const env = readFileSync(join(ROOM, "env"), "utf8");
     for (const line of [
       "BLEMEES_EVENT=waits",
-      "BLEMEES_SESSION_ID=s",
+      "BLEMEES_NOTIFY_SESSION=s",
       "BLEMEES_REQUEST_ID=req_1",
       "BLEMEES_SOCKET=/run/x.sock",
       "LC_ALL=C",

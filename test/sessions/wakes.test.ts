@@ -98,7 +98,7 @@ describe("words", () => {
     expect(wake?.text).toContain("It asks (command):\n> Bash: make all\n");
     expect(wake?.text).toContain("`sm requests c-1`, `sm approve req_1`, `sm decline req_1`, `sm tail c-1`");
     const question = requestOf("c-1", "req_2", { request_type: "user_input" });
-    expect(requestWake(child(), question, FACTS)?.text).toContain("`sm answer req_2`");
+    expect(requestWake(child(), question, FACTS)?.text).toContain("`sm answer req_2 1=TEXT`");
   });
 
   test.each([

@@ -58,7 +58,7 @@ export function commandHelp(command: Command): string {
   return [
     `usage: sm ${usage}`,
     "",
-    ...examples.map((example) => `  ${/\bsm\b/.test(example) ? "" : "sm "}${example}`),
+    ...examples.map((example) => `  ${/^(.*[|;] *)?sm\b/.test(example) ? "" : "sm "}${example}`),
     "",
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
     ...(aliases === undefined ? [] : [`Also: ${aliases.join(", ")}`]),

@@ -50,28 +50,13 @@ export async function* followSession(
   }
 }
 
-/** Behind a restart comes `reset`: read the sessions anew. */
+/** Begins with `reset`, and anew behind a restart: read the sessions then, and nothing falls in between. */
 export async function* followChanges(
   port: FollowPort,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ChangeView, void> {
-  let wasOpen = false;
-  const open = async (): Promise<EventStream> => {
-    const stream = await openEvents(port.socket, {
-      path: "/events",
-      headers: port.headers,
-      silenceMs: 0,
-      signal,
-    });
-    const isFirst = !wasOpen;
-    wasOpen = true;
-    if (isFirst) return stream;
-    async function* withReset(): EventStream["messages"] {
-      yield { data: '{"kind":"reset"}' };
-      yield* stream.messages;
-    }
-    return { messages: withReset(), close: stream.close };
-  };
+  const { socket, headers } = port;
+  const open = () => openEvents(socket, { path: "/events", headers, silenceMs: 0, signal });
   for await (const { data } of lasting(open, port, signal)) yield parse(data) as ChangeView;
 }
 

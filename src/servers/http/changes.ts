@@ -21,7 +21,7 @@ export class ChangeFeed {
     this.#manager = manager;
   }
 
-  /** Lets a stream have the changes behind `last_id`; without one, those from now on. */
+  /** Lets a stream have the changes behind `last_id`; without one it is told to read all, and gets what follows. */
   attach(stream: EventStream, last_id: string | undefined): void {
     // Nobody has asked before: there is nothing to keep for anybody.
     this.#stop ??= this.#manager.onChange((change) => this.#take(change.kind, JSON.stringify(change)));
@@ -40,8 +40,7 @@ export class ChangeFeed {
 
   /** -1: somewhere we cannot go on from. */
   #cursorOf(last_id: string | undefined): number {
-    if (last_id === undefined) return this.#last;
-    const [, boot, count] = /^([\da-f]{8})-(\d{1,15})$/.exec(last_id) ?? [];
+    const [, boot, count] = /^([\da-f]{8})-(\d{1,15})$/.exec(last_id ?? "") ?? [];
     return boot === this.#boot && Number(count) <= this.#last ? Number(count) : -1;
   }
 

@@ -55,7 +55,7 @@ export const DAEMON_ROUTES: readonly Route[] = [
     path: "/events",
     name: "follow_changes",
     summary:
-      "Changes of all sessions as server-sent events, from now on or behind `Last-Event-ID`. `event` is the kind of change, `data` a ChangeView. `reset` says that some may have been missed: read `GET /sessions` anew.",
+      "Changes of all sessions as server-sent events, behind `Last-Event-ID` or from now on. `event` is the kind of change, `data` a ChangeView. `reset`, which is the first one without `Last-Event-ID`, says: read `GET /sessions`, others may have been missed.",
     replies: {
       200: {
         ...json("The stream; each `data` has this shape.", "ChangeView", ChangeView),
