@@ -18,6 +18,8 @@ const TELLING = [
   "command",
   "name",
 ];
+/** One piece of a shell word. */
+const PIECE = /^(?:'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\;&|<>()$`]+))/;
 /** Codex runs everything in a login shell. */
 const SHELL = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c (.+)$/s;
 
@@ -108,10 +110,19 @@ function hintIn(input: unknown, cwd: string | undefined): string | undefined {
 /** `/bin/bash -lc 'npm test'` → `npm test`. */
 function unwrapped(command: string): string {
   const inner = SHELL.exec(command)?.[1];
-  if (inner === undefined) return command;
-  const quote = inner[0];
-  if ((quote !== "'" && quote !== '"') || inner.at(-1) !== quote || inner.length < 2) return inner;
-  return quote === "'" ? inner.slice(1, -1).replaceAll("'\\''", "'") : inner.slice(1, -1);
+  return inner === undefined ? command : (shellWord(inner) ?? inner);
+}
+
+/** What a shell makes of one word in '…', "…" and bare pieces; undefined when it is something else. */
+function shellWord(text: string): string | undefined {
+  let word = "";
+  for (let rest = text; rest !== ""; ) {
+    const [piece = "", single, double, escaped, bare] = PIECE.exec(rest) ?? [];
+    if (piece === "") return undefined;
+    word += single ?? double?.replace(/\\(["$`\\])/g, "$1") ?? escaped ?? bare ?? "";
+    rest = rest.slice(piece.length);
+  }
+  return word;
 }
 
 function relative(path: string, cwd: string | undefined): string {

@@ -37,7 +37,9 @@ export async function waitFor(order: WaitOrder, parts: WaitParts): Promise<WaitR
   try {
     for (;;) {
       const rung = alarm.next();
-      const state = await parts.state(session_id);
+      const found = parts.state(session_id);
+      // Not one tick later: the row is the living one.
+      const state = found instanceof Promise ? await found : found;
       if (state === undefined) throw unknownSession(session_id);
       const input = inputOf(order, state);
       const reason = reasonOf(order, state, input) ?? (alarm.isOver ? "timeout" : undefined);

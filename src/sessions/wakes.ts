@@ -123,7 +123,7 @@ function wake(row: SessionRow, about: string, { kind, words, lines, facts, comma
     ...(lastAction === undefined
       ? []
       : ["Its last action:", `> ${oneLine(lastAction.summary_text)} (${lastAction.status})`]),
-    `To look further: ${commands.map((command) => `\`${command}\``).join(", ")}`,
+    `To look further: ${commands.map((command) => `\`${command}\``).join(", ")}. Where the shell does not find sm: "$BLEMEES_SM".`,
   ].join("\n");
   return { wake_id: wakeId(session_id, about), kind, at_ms: facts.nowMs, text };
 }

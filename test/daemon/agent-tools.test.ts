@@ -9,8 +9,12 @@ it("puts our own sm before everything else on the agents' PATH, and changes noth
   const dir = mkdtempSync(join(tmpdir(), "tools-"));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const tools = pathToFileURL(`${dir}/`);
-  expect(withAgentTools({ PATH: "/bin", HOME: "/h" }, tools)).toEqual({ PATH: `${dir}:/bin`, HOME: "/h" });
-  expect(withAgentTools({}, tools)).toEqual({ PATH: dir });
+  expect(withAgentTools({ PATH: "/bin", HOME: "/h" }, tools)).toEqual({
+    PATH: `${dir}:/bin`,
+    HOME: "/h",
+    BLEMEES_SM: join(dir, "sm"),
+  });
+  expect(withAgentTools({}, tools)).toMatchObject({ PATH: dir });
 });
 
 it("leaves the PATH alone when the tools are not built", () => {

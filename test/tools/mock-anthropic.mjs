@@ -12,6 +12,7 @@
 // | #mock:image          | says which images arrived                                             |
 // | #mock:slow n ms      | n words "tick0 tick1 …", ms apart                                     |
 // | #mock:err status     | an API error                                                          |
+// | #mock:on /re/ order  | a standing order: when a later text matches and has no directive of its own, this one ("bash $1") is followed |
 //
 //   node test/tools/mock-anthropic.mjs [port]      prints its address
 import { randomUUID } from "node:crypto";
@@ -92,9 +93,25 @@ function choose(body) {
     const found = [...text.matchAll(/#mock:(\w+)[ \t]*([^\n]*)/g)].at(-1);
     if (found !== undefined) return { name: found[1], args: found[2].trim() };
   }
+  for (const text of texts) {
+    const order = standingOrder(messages, text);
+    if (order !== undefined) return order;
+  }
   const results = blocks.filter((block) => block.type === "tool_result").map(toolText);
   if (results.length > 0) return { name: "text", args: `tool said: ${results.join(" | ")}` };
   return { name: "text", args: `You said: ${texts.at(-1) ?? "nothing"}` };
+}
+
+/** What the conversation said should be done about such a text. */
+function standingOrder(messages, heard) {
+  const said = messages.flatMap((message) => blocksOf(message.content).filter(isUserText));
+  for (const { text } of said) {
+    for (const [, pattern, name, args] of text.matchAll(/#mock:on \/(.+?)\/ (\w+)[ \t]*([^\n]*)/g)) {
+      const match = new RegExp(pattern).exec(heard);
+      if (match !== null) return { name, args: args.trim().replace("$1", match[1] ?? "") };
+    }
+  }
+  return undefined;
 }
 
 const REPLIES = {

@@ -124,16 +124,11 @@ const GLYPHS: Record<Action["status"], string> = {
 };
 
 export function actionText(action: Action): string {
-  const { status, exit_code, started_at_ms, ended_at_ms } = action;
-  const facts = [
-    ...(status === "success" || status === "running" || status === "waiting" ? [] : [status]),
-    ...(exit_code === undefined || exit_code === 0 ? [] : [`exit ${exit_code}`]),
-    ...(ended_at_ms === undefined || ended_at_ms - started_at_ms < 1000
-      ? []
-      : [duration(ended_at_ms - started_at_ms)]),
-  ];
+  const { status, started_at_ms, ended_at_ms } = action;
   const text = `${GLYPHS[status] ?? "·"} ${sanitizeLine(action.summary_text)}`;
-  return facts.length === 0 ? text : `${text} (${facts.join(", ")})`;
+  const tookMs = (ended_at_ms ?? started_at_ms) - started_at_ms;
+  // How it ended is part of the summary.
+  return tookMs < 1000 ? text : `${text} (${duration(tookMs)})`;
 }
 
 export function costText(cost: number | undefined): string {

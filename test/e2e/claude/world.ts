@@ -8,8 +8,7 @@ export type ClaudeWorld = World<MockAnthropic>;
 
 /** Sessions may do everything unless they say otherwise. */
 export async function openWorld(env: Record<string, string> = {}): Promise<ClaudeWorld> {
-  const claude = process.env["E2E_CLAUDE"];
-  if (claude === undefined) throw new Error("E2E_CLAUDE is not set: run `npm run test:e2e`");
+  const claude = claudeProgram();
   const model = await startMockAnthropic();
   return createWorld({
     backend: "claude",
@@ -17,24 +16,29 @@ export async function openWorld(env: Record<string, string> = {}): Promise<Claud
     furnish(home, cwd) {
       trust(join(home, "claude"), cwd);
       return {
-        env: { ...claudeEnvironment(claude, model.url), ...env },
+        env: { BLEMEESD_CLAUDE: claude, ...claudeEnvironment(model.url), ...env },
         options: { cwd, permission_mode: "bypassPermissions", include_partial_messages: true },
       };
     },
   });
 }
 
+export function claudeProgram(): string {
+  const claude = process.env["E2E_CLAUDE"];
+  if (claude === undefined) throw new Error("E2E_CLAUDE is not set: run `npm run test:e2e`");
+  return claude;
+}
+
 /** As a user does at claude's first start in a directory; without it claude takes no rules from there (2.1.197). */
-function trust(configDir: string, cwd: string): void {
+export function trust(configDir: string, cwd: string): void {
   mkdirSync(configDir, { mode: 0o700 });
   const state = { projects: { [cwd]: { hasTrustDialogAccepted: true } } };
   writeFileSync(join(configDir, ".claude.json"), JSON.stringify(state));
 }
 
 /** facts §1.1: no account, no traffic to anybody else, no minutes of retries. */
-function claudeEnvironment(claude: string, url: string): Record<string, string> {
+export function claudeEnvironment(url: string): Record<string, string> {
   return {
-    BLEMEESD_CLAUDE: claude,
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: "sk-ant-mock",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",

@@ -223,8 +223,14 @@ export class CodexRun implements Run, Resident {
   }
 
   #event(event: AgentEvent): void {
-    const isResult = event.type === "agent.result";
-    this.#parts.sink.event(isResult && this.#turn !== undefined ? this.#turn.judge(event) : event);
+    const turn = this.#turn;
+    if (event.type !== "agent.result" || turn === undefined) {
+      this.#parts.sink.event(event);
+      return;
+    }
+    const judged = turn.judge(event);
+    this.#endTurn(turn);
+    this.#parts.sink.event(judged);
   }
 
   #turnStarted(turnId: string): void {
@@ -320,8 +326,9 @@ export class CodexRun implements Run, Resident {
 
   #tellResult(turn: Turn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
     const failure = error === undefined ? {} : { error };
-    this.#parts.sink.event(turn.judge({ type: "agent.result", backend: "codex", subtype, ...failure }));
+    const judged = turn.judge({ type: "agent.result", backend: "codex", subtype, ...failure });
     this.#endTurn(turn);
+    this.#parts.sink.event(judged);
   }
 
   #endTurn(turn: Turn): void {
