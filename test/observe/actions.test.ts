@@ -71,6 +71,7 @@ describe("in one line", () => {
       "ran `make` (the agent died)",
     ],
     [{ command: "/bin/bash -lc 'echo '\\''hi'\\'''" }, "running `echo 'hi'`"],
+    [{ command: `/bin/sh -c "grep 'A\\\\|"'^B'"'"` }, "running `grep 'A\\|^B'`"],
     [
       {
         ...post,

@@ -79,7 +79,7 @@ describe("words", () => {
       "> Nothing else.",
       "Its last action:",
       "> ran npm test (success)",
-      "To look further: `sm tail c-1`, `sm show c-1`",
+      'To look further: `sm tail c-1`, `sm show c-1`. Where the shell does not find sm: "$BLEMEES_SM".',
     ]);
   });
 

@@ -29,7 +29,7 @@ describe("the table", () => {
   test("has id, name, agent, state, age, activity, cost, what waits and the last action", () => {
     expect(texts(sessionTable([worker], Infinity, NOW))).toEqual([
       "SESSION  NAME   AGENT      STATE               AGE  ACTIVE  COST   WAITS       LAST ACTION",
-      "w1       fixer  codex-app  waiting_permission  2m   5s      $0.12  1 +2 below  ✗ ran npm test (failed, exit 1)",
+      "w1       fixer  codex-app  waiting_permission  2m   5s      $0.12  1 +2 below  ✗ ran npm test",
     ]);
   });
 
@@ -90,8 +90,8 @@ describe("the tree", () => {
 test.each([
   [{}, "✓ ran npm test"],
   [{ status: "running" }, "▸ ran npm test"],
-  [{ status: "timeout", ended_at_ms: 65_000 }, "✗ ran npm test (timeout, 1m)"],
-  [{ status: "interrupted" }, "■ ran npm test (interrupted)"],
+  [{ status: "timeout", ended_at_ms: 65_000 }, "✗ ran npm test (1m)"],
+  [{ status: "interrupted" }, "■ ran npm test"],
   [{ ended_at_ms: 3_000 }, "✓ ran npm test (3s)"],
 ] as const)("an action with %j reads %j", (fields, text) => {
   expect(actionText(anAction(fields))).toBe(text);
