@@ -5,6 +5,8 @@ import { CodedError } from "./coded-error.ts";
 export type JsonObject = Record<string, unknown>;
 
 export const MAX_DEPTH = 64;
+/** Of one line that a client sent. Millions of tiny values would block us for many seconds where they are checked. */
+export const MAX_VALUES = 50_000;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const HALF = "a text holds half a character (a lone surrogate, U+D800 to U+DFFF)";
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
@@ -24,7 +26,7 @@ export function parseUntrusted(text: string): JsonObject {
   if (!isObject(value)) {
     throw new CodedError("invalid_message", "a frame is one JSON object on one line");
   }
-  const fault = findFault(value, { wholeCharacters: true });
+  const fault = findFault(value, { wholeCharacters: true, maxValues: MAX_VALUES });
   if (fault !== undefined) throw new CodedError("invalid_message", fault);
   return value;
 }
@@ -33,7 +35,11 @@ export function parseUntrusted(text: string): JsonObject {
  * Walks with its own stack, because the input may be nested deeper than ours. `wholeCharacters`: a lone surrogate is a
  * fault; Codex neither reads nor answers a line that holds one, so a turn would hang.
  */
-export function findFault(root: unknown, { wholeCharacters = false } = {}): string | undefined {
+export function findFault(
+  root: unknown,
+  { wholeCharacters = false, maxValues = Number.POSITIVE_INFINITY } = {},
+): string | undefined {
+  let values = 1;
   const stack: unknown[] = [root];
   const depths: number[] = [1];
   while (stack.length > 0) {
@@ -46,6 +52,9 @@ export function findFault(root: unknown, { wholeCharacters = false } = {}): stri
       continue;
     }
     if (depth > MAX_DEPTH) return `nested deeper than ${MAX_DEPTH} levels`;
+    const keys = Array.isArray(value) ? undefined : Object.keys(value);
+    values += keys?.length ?? (value as unknown[]).length;
+    if (values > maxValues) return `more than ${maxValues} values in one message`;
     if (Array.isArray(value)) {
       for (const item of value) {
         stack.push(item);
@@ -53,7 +62,7 @@ export function findFault(root: unknown, { wholeCharacters = false } = {}): stri
       }
       continue;
     }
-    for (const key of Object.keys(value)) {
+    for (const key of keys ?? []) {
       if (FORBIDDEN_KEYS.has(key)) return `the key "${key}" is not allowed`;
       if (wholeCharacters && isHalf(key)) return HALF;
       stack.push((value as JsonObject)[key]);

@@ -1,10 +1,12 @@
 // Turns a zod failure into one sentence that names the field: `/options/claude/modle: unexpected property`.
 import type * as z from "zod";
 
+const MAX_SHOWN = 3;
+
 /** `base` is where the checked value stands in the frame: "/options/claude". */
 export function explainIssues(issues: readonly z.core.$ZodIssue[], base = ""): string {
   return issues
-    .slice(0, 3)
+    .slice(0, MAX_SHOWN)
     .map((issue) => explainIssue(issue, base))
     .join("; ");
 }
@@ -12,7 +14,9 @@ export function explainIssues(issues: readonly z.core.$ZodIssue[], base = ""): s
 function explainIssue(issue: z.core.$ZodIssue, base: string): string {
   const at = base + pointer(issue.path) || "/";
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `${at === "/" ? "" : at}/${key}: unexpected property`).join("; ");
+    const shown = issue.keys.slice(0, MAX_SHOWN);
+    const more = issue.keys.length > shown.length ? [`and ${issue.keys.length - shown.length} more`] : [];
+    return [...shown.map((key) => `${at === "/" ? "" : at}/${key}: unexpected property`), ...more].join("; ");
   }
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
     return explainIssues(nearestBranch(issue.errors), at === "/" ? "" : at);

@@ -1,7 +1,7 @@
 // The notify hook: tells a command or a webhook that a session waits for somebody, is done, has failed or gone silent.
 // Best effort, beside the sessions: nothing here waits, throws or is stored, and what cannot be told is logged.
 import { allowedUrl, parseAllowList, place } from "../base/allowed-url.ts";
-import { startChild } from "../base/child.ts";
+import { startChild, within } from "../base/child.ts";
 import { messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
@@ -17,6 +17,7 @@ import { wakesParent } from "./wakes.ts";
 const COMMAND_LIMIT_MS = 10_000;
 const POST_LIMIT_MS = 5_000;
 const POST_BACKOFF_MS = [1_000, 4_000];
+const CLOSE_LIMIT_MS = 2_000;
 const MAX_AT_ONCE = 4;
 /** Past this the newest are dropped: whoever is told so much too late has more of it than he wants. */
 const MAX_WAITING = 100;
@@ -98,7 +99,8 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
   async close(): Promise<void> {
     this.#over.abort();
     this.#waiting.length = 0;
-    await Promise.all(this.#running);
+    // Whatever one of them hangs on, the daemon stops.
+    await within(CLOSE_LIMIT_MS, Promise.all(this.#running));
   }
 
   /** Resolves when nothing waits or runs. */

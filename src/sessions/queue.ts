@@ -1,6 +1,7 @@
 // The queue of a session as data in its row: steps without I/O. Who stores and delivers is delivery.ts.
 import { createHash, randomUUID } from "node:crypto";
 import { CodedError } from "../base/coded-error.ts";
+import { isObject } from "../base/json.ts";
 import { textOf, type UserMessage } from "../protocol/content.ts";
 import type { ResultEvent } from "../protocol/events.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
@@ -43,8 +44,12 @@ export function keyReused(key: string): CodedError {
   );
 }
 
+/** Of the value, whatever order its keys stand in. */
 export function hashOf(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+  const sorted = JSON.stringify(value, (_key, part: unknown) =>
+    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
+  );
+  return createHash("sha256").update(sorted).digest("hex");
 }
 
 /** Puts it into the row. Throws `queue_full`. */
@@ -76,6 +81,10 @@ function checkRoom(session_id: string, queue: readonly QueuedMessage[], message:
   const chars = queue.reduce((sum, entry) => sum + JSON.stringify(entry.message).length, 0);
   const isFull = chars + JSON.stringify(message).length > MAX_QUEUED_CHARS;
   if (queue.length < MAX_QUEUED && !isFull) return;
+  if (queue.length === 0) {
+    const message = `a message may have at most ${MAX_QUEUED_CHARS >> 20} MB; put what is long into a file and name it`;
+    throw new CodedError("oversize_message", message);
+  }
   const what = isFull ? `${MAX_QUEUED_CHARS >> 20} MB` : `${MAX_QUEUED} messages`;
   throw new CodedError(
     "queue_full",

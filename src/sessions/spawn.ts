@@ -21,18 +21,30 @@ export interface SpawnParts {
   checkParent(parent: string): void;
 }
 
-export async function spawnSession(order: SpawnOrder, { table, checkParent }: SpawnParts): Promise<Spawned> {
+export async function spawnSession(order: SpawnOrder, parts: SpawnParts): Promise<Spawned> {
+  const { table } = parts;
   await table.ready;
+  if (order.key === undefined) return spawnOne(order, parts);
+  // No id has a blank in it.
+  const release = await table.changing.lock(`spawn ${order.key}`);
+  try {
+    return await spawnOne(order, parts);
+  } finally {
+    release();
+  }
+}
+
+async function spawnOne(order: SpawnOrder, { table, checkParent }: SpawnParts): Promise<Spawned> {
   const backend = table.backend(order.backend);
   const session_id = order.session_id ?? idFor(order.key);
   const release = await table.changing.lock(session_id);
   let session: Session;
   let first: InputRecord | undefined;
   try {
-    const before = table.row(session_id);
+    const before = table.row(session_id) ?? spawnedBy(order.key, table);
     if (before !== undefined) return sameAs(before, order);
     if (order.parent !== undefined) checkParent(order.parent);
-    const row = spawnRow(backend, { ...order, session_id }, table);
+    const row = spawnRow(backend, { ...order, session_id }, { table, hash: bodyHash(order) });
     if (order.message !== undefined) {
       first = enqueue(row, { message: order.message, kind: "user" }, Date.now());
     }
@@ -47,7 +59,7 @@ export async function spawnSession(order: SpawnOrder, { table, checkParent }: Sp
 function spawnRow(
   backend: Backend,
   order: SpawnOrder & { session_id: string },
-  table: SessionTable,
+  { table, hash }: { table: SessionTable; hash: string },
 ): SessionRow {
   const { session_id, model, name, parent, budget, wakes_parent, notify_url, key } = order;
   const cwd = order.cwd ?? (parent === undefined ? undefined : table.row(parent)?.cwd);
@@ -72,8 +84,15 @@ function spawnRow(
     ...(budget === undefined ? {} : { budget }),
     ...(wakes_parent === undefined ? {} : { wakes_parent }),
     ...(notify_url === undefined ? {} : { notify_url }),
-    ...(key === undefined ? {} : { spawn: { key, hash: bodyHash(order) } }),
+    ...(key === undefined ? {} : { spawn: { key, hash } }),
   };
+}
+
+/** The key counts whatever id was asked for with it. */
+function spawnedBy(key: string | undefined, table: SessionTable): SessionRow | undefined {
+  if (key === undefined) return undefined;
+  for (const row of table.rows()) if (row.spawn?.key === key) return row;
+  return undefined;
 }
 
 function sameAs(row: SessionRow, order: SpawnOrder): Spawned {
@@ -89,10 +108,9 @@ function sameAs(row: SessionRow, order: SpawnOrder): Spawned {
   };
 }
 
-/** What was asked for, whatever id it got. */
-function bodyHash({ session_id: _id, key: _key, ...body }: SpawnOrder): string {
-  const entries = Object.entries(body).filter(([, value]) => value !== undefined);
-  return hashOf(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+/** What was asked for; the id only if the client chose it. */
+function bodyHash({ key: _key, ...body }: SpawnOrder): string {
+  return hashOf(body);
 }
 
 /** A UUID, which some agents need; the same one for the same key, so that the key needs no table of its own. */

@@ -84,6 +84,20 @@ export function testBackend(name: string, options: BackendUnderTest): void {
       for (const event of sink.events) expect(AgentEvent.safeParse(event).error).toBeUndefined();
     });
 
+    test("when a result is told, the agent is not busy with that turn any more", async () => {
+      const { run, sink } = await start();
+      const busy: unknown[] = [];
+      const { event } = sink;
+      sink.event = (told) => {
+        if (told.type === "agent.result") busy.push(run.isBusy ?? false);
+        event.call(sink, told);
+      };
+      await run.send(user(prompts.quick));
+      await sink.untilResults(1);
+      await run.stop("finish");
+      expect(busy).toEqual([false]);
+    });
+
     test("an interrupt ends the turn once, and the agent goes on or says that it has ended", async () => {
       const { run, sink } = await start();
       await run.send(user(prompts.slow));

@@ -67,6 +67,15 @@ describe("parseUntrusted", () => {
   });
 });
 
+test("a message of very many tiny values is refused before anything looks at them one by one", () => {
+  const many = (n: number) => Array.from({ length: n }, () => 1);
+  expect(() => parseUntrusted(JSON.stringify({ a: many(50_000) }))).toThrow(/more than 50000 values/);
+  expect(() => parseUntrusted(JSON.stringify({ a: many(26_000), b: [many(26_000)] }))).toThrow(/values/);
+  expect(parseUntrusted(JSON.stringify({ a: many(49_000) }))).toBeDefined();
+  // What an agent says is not bounded by this.
+  expect(findFault(many(60_000))).toBeUndefined();
+});
+
 test("findFault walks any value, also one that is not an object", () => {
   expect(findFault("text")).toBeUndefined();
   expect(findFault(Number.NaN)).toBe("a number is out of range");

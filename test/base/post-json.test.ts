@@ -22,3 +22,22 @@ test("a server that takes the connection and says nothing is left after the time
     server.close();
   }
 });
+
+test("a server that wants to talk about something else is a failure, not a wait", async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.write("HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  try {
+    const outcome = await postJson(
+      new URL(`http://127.0.0.1:${port}/`),
+      { a: 1 },
+      { timeoutMs: 5_000, backoffMs: [], userAgent: "test", signal: new AbortController().signal },
+    );
+    expect(outcome).toEqual({ ok: false, tries: 1, reason: "status 101" });
+  } finally {
+    server.close();
+  }
+});

@@ -41,3 +41,11 @@ test("a value that is no object at all is named by its root", () => {
 test("of many faults three are told", () => {
   expect(explain({ name: 1, count: "x", inner: 1, extra: 2 }).split("; ")).toHaveLength(3);
 });
+
+test("of many properties that are not expected three are named, and how many there are", () => {
+  const extra = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`k${n}`, 1]));
+  const text = explain({ name: "a", ...extra });
+  expect(text).toBe(
+    "/k0: unexpected property; /k1: unexpected property; /k2: unexpected property; and 7 more",
+  );
+});

@@ -267,6 +267,35 @@ it("spawns the same key once, also after a restart", async () => {
   expect(later.backend.runs).toEqual([]);
 });
 
+it("spawns a key once whatever id is asked for with it, and whatever order the body's keys stand in", async () => {
+  const on = stage();
+  const parts = { table: on.hub.table, ...any };
+  const order = { backend: "fake", message: user("one"), key: "k", options: { a: 1, b: { c: 2, d: 3 } } };
+  const all = await Promise.allSettled([
+    spawnSession(order, parts),
+    spawnSession({ ...order, session_id: "x" }, parts),
+    spawnSession({ ...order, session_id: "y" }, parts),
+    spawnSession({ ...order, options: { b: { d: 3, c: 2 }, a: 1 } }, parts),
+  ]);
+  expect(all.map((one) => (one.status === "fulfilled" ? one.value.repeated : one.reason.code))).toEqual([
+    false,
+    "idempotency_mismatch",
+    "idempotency_mismatch",
+    true,
+  ]);
+  expect(on.backend.runs).toHaveLength(1);
+});
+
+it("refuses a message that no queue could hold, also as the first one", async () => {
+  const on = stage();
+  const order = { backend: "fake", session_id: "m", message: user("x".repeat(5 * 1024 * 1024)) };
+  await expect(spawnSession(order, { table: on.hub.table, ...any })).rejects.toMatchObject({
+    code: "oversize_message",
+    message: expect.stringMatching(/at most 4 MB/),
+  });
+  expect(on.hub.table.row("m")).toBeUndefined();
+});
+
 it("leaves nothing behind when the agent of a spawn does not start, or the disk does not take it", async () => {
   const on = stage();
   const parts = { table: on.hub.table, ...any };

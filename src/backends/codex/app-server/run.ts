@@ -86,7 +86,9 @@ export class CodexRun implements Run, Resident {
   }
 
   get isBusy(): boolean {
-    return this.#turn !== undefined || this.#runningTurns().length > 0;
+    // What it does not stop, although it was asked to, is no work of ours any more.
+    const running = this.#runningTurns().filter(({ turnId }) => !this.#dead.has(turnId));
+    return this.#turn !== undefined || running.length > 0;
   }
 
   async send(message: UserMessage): Promise<void> {
