@@ -31,6 +31,8 @@ export interface ConversationContext {
 export interface Handover {
   /** Its turn begins now; what is put into the row is stored together with that. */
   begun(turn_id: string): void;
+  /** Asked last of all: it was called off, or something else goes first, while the agent started. */
+  isStale(): boolean;
   /** Nobody's own words: the session is not called by them. */
   isTold?: boolean;
   /** Resolves when that is stored. Throws `store_failed`: then the agent is not given the message. */

@@ -161,7 +161,7 @@ export class Conversation {
     if (this.isAsking) throw busy();
     const run = await this.start(true);
     // An agent can begin a turn by itself while it starts.
-    if (this.#turn !== undefined) throw busy();
+    if (this.#turn !== undefined || handover?.isStale() === true) throw busy();
     const turn = this.#beginTurn("user", handover?.begun);
     return { taken: this.#hand(run, turn, message, handover) };
   }
@@ -293,6 +293,7 @@ export class Conversation {
   }
 
   #onRequests(): void {
+    this.last_event_at_ms = Date.now(); // an agent that waited for an answer could say nothing
     this.#move({ kind: "requests", wants: wantsOf(this.pending), isTurnActive: this.isTurnActive });
     if (!this.isEngaged) this.#context.turnEnded();
   }
@@ -311,6 +312,7 @@ export class Conversation {
       this.#cutTurn("error", error);
     }
     this.#move({ kind: "run_ended" });
+    this.#noteBusy();
   }
 
   #beginTurn(origin: Turn["origin"], begun?: Handover["begun"]): Turn {

@@ -76,12 +76,14 @@ export class Delivery {
     if (known !== undefined)
       return { input: known, position: this.#placeOf(known.message_id), repeated: true };
     const record = enqueue(row, input, Date.now());
+    const { stopped_at_ms } = row;
     if (input.kind === "user") delete row.stopped_at_ms;
     const { message_id } = record;
     try {
       await this.store();
     } catch (error) {
       unqueue(row, message_id);
+      if (stopped_at_ms !== undefined) row.stopped_at_ms = stopped_at_ms;
       throw error;
     }
     this.#parts.changed(record);
@@ -92,15 +94,23 @@ export class Delivery {
 
   async cancel(message_id: string): Promise<InputRecord> {
     const { row } = this.#parts;
+    const place = this.queued.findIndex((entry) => entry.message_id === message_id);
+    const entry = this.queued[place];
     const cancelled = markCancelled(row, message_id);
     if (cancelled === undefined) {
       const known = row.inputs?.find((record) => record.message_id === message_id);
       const why = known === undefined ? "is not known" : `is ${known.state} already`;
       throw new CodedError("message_unknown", `message ${message_id} of session ${row.session_id} ${why}`);
     }
-    this.#tell("input_cancelled", cancelled);
     if (this.queued.length === 0) this.#parts.drained();
-    await this.store();
+    try {
+      await this.store();
+    } catch (error) {
+      if (entry !== undefined) putBack(row, entry, place);
+      this.pump();
+      throw error;
+    }
+    this.#tell("input_cancelled", cancelled);
     return cancelled;
   }
 
@@ -151,15 +161,18 @@ export class Delivery {
   async #deliver(): Promise<void> {
     const { row, conversation } = this.#parts;
     await conversation.calm();
+    if (this.#next() === undefined) return;
+    if (!conversation.isRunning) await this.#parts.start();
+    // Only now: much may have happened while it started.
     const entry = this.#next();
     if (entry === undefined) return;
-    if (!conversation.isRunning) await this.#parts.start();
     const { taken } = await conversation.send(entry.message, {
       begun: (turn_id) => {
         const record = markDelivered(row, entry.message_id, turn_id);
         if (entry.kind === "wake" && row.turn !== undefined) row.turn.wake = entry;
         if (record !== undefined) this.#tell("input_delivered", record, entry);
       },
+      isStale: () => this.#next() !== entry,
       stored: () => this.store(),
       isTold: entry.kind === "wake",
     });
@@ -188,6 +201,9 @@ export class Delivery {
   #hold(error: unknown): void {
     if (error instanceof CodedError && LATER.has(error.code)) return;
     this.held = messageOf(error);
+    // There may be room again at any moment, and it is nobody's failure.
+    const isCrowded = error instanceof CodedError && error.code === "session_exists";
+    if (isCrowded) this.#retryMs = RETRY_MS / 2;
     this.#parts.log.warn("session.queue_held", { message: this.held, retry_ms: this.#retryMs });
     clearTimeout(this.#timer);
     if (this.#parts.isClosed()) return;

@@ -1,5 +1,6 @@
 // Parents and children (the EM pattern): what happens to a child is marked in its row in the same write, and its
 // parent is told once (wake-delivery.ts). Also: how far a family may grow, and which turns have gone silent.
+import { messageOf } from "../base/coded-error.ts";
 import type { Action } from "../protocol/actions.ts";
 import type { ResultEvent } from "../protocol/events.ts";
 import type { RequestRow } from "../protocol/requests.ts";
@@ -10,6 +11,7 @@ import { type Running, Stalls } from "./stalls.ts";
 import { type DeliveryParts, dropWake, putWake, WakeDelivery } from "./wake-delivery.ts";
 import {
   inputWake,
+  removedWake,
   requestWake,
   stallOf,
   stallWake,
@@ -101,6 +103,24 @@ export class Family implements Pick<SessionHooks, "turnEnded" | "asked"> {
     if (row?.turn !== undefined) this.#stalls.answered(session_id, this.#parts.now());
     if (row !== undefined && wakesParent(row)) {
       this.#delivery.recall(session_id, wakeId(session_id, request_id), row.parent);
+    }
+  }
+
+  /** The session was deleted in the middle of its work; `by` as below. Its own row can tell nobody any more. */
+  async removed(row: SessionRow, by: string | undefined): Promise<void> {
+    const wake = removedWake(row, this.#facts(row.session_id));
+    if (wake === undefined || row.parent === undefined || row.parent === by) return;
+    const { log, now } = this.#parts;
+    try {
+      await this.#parts.enqueue(row.parent, {
+        message_id: wake.wake_id,
+        kind: "wake",
+        message: { role: "user", content: wake.text },
+        queued_at_ms: now(),
+        from: row.session_id,
+      });
+    } catch (error) {
+      log.warn("wake.dropped", { session_id: row.session_id, message: messageOf(error) });
     }
   }
 

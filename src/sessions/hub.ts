@@ -11,7 +11,7 @@ import type { Publisher } from "./publish.ts";
 import { unknownSession } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import type { Session } from "./session.ts";
-import { exists, SessionTable, type TableOptions } from "./table.ts";
+import { exists, type Obtained, SessionTable, type TableOptions } from "./table.ts";
 import type {
   Attachment,
   Client,
@@ -61,16 +61,16 @@ export class SessionHub implements Hub {
     this.#count(client, 1);
     try {
       const release = await this.table.changing.lock(order.session_id);
-      let isNew = false;
       let opening: Promise<Attachment>;
-      let session: Session;
+      let obtained: Obtained;
       try {
-        ({ session, isNew } = await this.table.obtain(backend, checked));
+        obtained = await this.table.obtain(backend, checked);
         // Queued in the session before the lock is given back: a message sent right behind comes after it.
-        opening = session.open(client, subscriber, checked);
+        opening = obtained.session.open(client, subscriber, checked);
       } finally {
         release();
       }
+      const { session, before } = obtained;
       try {
         const attachment = await opening;
         this.#log.info("session.open", {
@@ -82,8 +82,8 @@ export class SessionHub implements Hub {
         });
         return opened(session, attachment);
       } catch (error) {
-        if (isNew)
-          await this.table.remove(session, "open_failed", { mayClose: (owner) => owner === undefined });
+        const mayClose = (owner: Client | undefined) => owner === undefined;
+        if (before !== undefined) await this.table.remove(session, "open_failed", { mayClose, before });
         throw error;
       }
     } finally {
@@ -138,7 +138,10 @@ export class SessionHub implements Hub {
         mayClose: (owner) => owner === client,
         isForgotten: how.delete,
         afterwards: async () => {
-          if (how.delete) await this.#options.store.delete(session_id);
+          if (how.delete) {
+            await this.#options.store.delete(session_id);
+            this.#options.hooks?.removed(session_id);
+          }
           if (how.deleteTranscript) {
             await session.conversation.backend.deleteTranscript?.(session_id, session.row.cwd);
           }

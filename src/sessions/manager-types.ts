@@ -82,7 +82,7 @@ export interface Manager {
   /** Ends the agents; history and queue stay. Gives the ids of what was ended. */
   stop(session_id: string, how: { tree: boolean; by?: string }): Promise<string[]>;
   /** Ends and forgets for good: history, queue, requests. */
-  remove(session_id: string, how: { tree: boolean }): Promise<string[]>;
+  remove(session_id: string, how: { tree: boolean; by?: string }): Promise<string[]>;
   events(order: EventsOrder): Promise<EventsPage>;
   /** As `Hub.watch`, also for a session that is not in memory. */
   watch(

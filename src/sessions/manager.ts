@@ -1,5 +1,6 @@
 // What a manager asks of the sessions (manager-types.ts): spawn, look, send, wait, stop. Nobody owns anything here. A
 // session that is not in memory is made from the store first, without its agent.
+import { CodedError } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Observer } from "../observe/types.ts";
 import type { Action } from "../protocol/actions.ts";
@@ -31,6 +32,7 @@ export interface ManagerParts {
   views: Views;
   /** Throws `notify_not_allowed`. */
   checkNotifyUrl(url: string): void;
+  removed(session_id: string): void;
   log: Log;
 }
 
@@ -96,9 +98,10 @@ export class SessionManager implements Manager {
     const session = await this.#parts.table.revive(session_id);
     const isKnown = key !== undefined && session.row.inputs?.some((record) => record.key === key);
     const [waiting] = this.#parts.ledger.pendingOf(session_id);
-    // The hard gate of sm#288. Whoever interrupts takes away what is asked, and a repetition changes nothing.
-    if (waiting !== undefined && !now && isKnown !== true) throw waitsFor(waiting);
     const { turn } = session.row;
+    // The hard gate of sm#288. Whoever interrupts a turn takes away what it asks, and a repetition changes nothing.
+    const isTakenAway = now && turn !== undefined;
+    if (waiting !== undefined && !isTakenAway && isKnown !== true) throw waitsFor(waiting);
     const receipt = await session.delivery.add({
       message,
       kind: "user",
@@ -145,15 +148,16 @@ export class SessionManager implements Manager {
     // Parents first: a manager that is ended does not hear of its children's end, and spawns no new ones.
     for (const id of ids) {
       this.#parts.family.noteStop(id, by);
-      await (await this.#parts.table.revive(id)).halt();
+      const session = await this.#parts.table.revive(id);
+      await session.halt({ isAsked: by !== undefined && session.row.parent === by });
       this.#parts.log.info("session.stopped", { session_id: id, by });
     }
     return ids;
   }
 
-  async remove(session_id: string, { tree }: { tree: boolean }): Promise<string[]> {
+  async remove(session_id: string, { tree, by }: { tree: boolean; by?: string }): Promise<string[]> {
     const ids = await this.#withTree(session_id, tree);
-    for (const id of ids) await this.#removeOne(id);
+    for (const id of ids) await this.#removeOne(id, by);
     return ids;
   }
 
@@ -231,7 +235,6 @@ export class SessionManager implements Manager {
   async #known(session_id: string): Promise<SessionRow> {
     const { table } = this.#parts;
     await table.ready;
-    await table.changing.free(session_id);
     const row = table.row(session_id);
     if (row === undefined) throw unknownSession(session_id);
     return row;
@@ -261,13 +264,18 @@ export class SessionManager implements Manager {
     return [session_id, ...below.map(({ row }) => row.session_id)];
   }
 
-  async #removeOne(session_id: string): Promise<void> {
-    const { table, store, observer, changes } = this.#parts;
-    await table.changing.free(session_id);
-    await table.erase(session_id, "deleted", async () => {
-      await store.delete(session_id);
-      observer.forget(session_id);
-    });
-    changes.removed(session_id);
+  async #removeOne(session_id: string, by: string | undefined): Promise<void> {
+    const { table, store, family, removed } = this.#parts;
+    const row = table.row(session_id);
+    const isAtWork = row?.turn !== undefined || (row?.queue ?? []).length > 0;
+    await table.erase(session_id, "deleted", () =>
+      store.delete(session_id).catch((cause: unknown) => {
+        throw new CodedError("store_failed", "the disk did not take it: the session is still there", {
+          cause,
+        });
+      }),
+    );
+    removed(session_id);
+    if (row !== undefined && isAtWork) await family.removed(row, by);
   }
 }

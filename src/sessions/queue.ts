@@ -98,9 +98,9 @@ export function markDelivered(row: SessionRow, message_id: string, turn_id: stri
   return change(row, message_id, { state: "delivered", turn_id });
 }
 
-/** The agent did not take it after all: it is the next one again. */
-export function putBack(row: SessionRow, entry: QueuedMessage): InputRecord | undefined {
-  row.queue = [entry, ...(row.queue ?? [])];
+/** The agent did not take it after all, or it could not be called off: it waits again where it was. */
+export function putBack(row: SessionRow, entry: QueuedMessage, place = 0): InputRecord | undefined {
+  row.queue = (row.queue ?? []).toSpliced(place, 0, entry);
   return change(row, entry.message_id, { state: "queued", turn_id: undefined });
 }
 

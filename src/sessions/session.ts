@@ -77,7 +77,10 @@ export class Session {
         context.hooks.turnEnded(row, result, goesOn);
         this.#settle();
       },
-      calmed: () => this.#noteEnd(),
+      calmed: () => {
+        this.#noteEnd();
+        this.delivery.pump();
+      },
       turnEnded: () => {
         this.delivery.pump();
         if (this.#isForsaken && this.delivery.queued.length === 0) this.#endUnowned("finish");
@@ -123,6 +126,7 @@ export class Session {
       .then(() => {
         this.#settling -= 1;
         this.#context.hooks.changed(this.row.session_id);
+        this.delivery.pump();
       });
   }
 
@@ -184,6 +188,7 @@ export class Session {
       this.#owner = new Feed({ client, subscriber, stream: this.stream, role: "owner", after_seq });
       this.detached_at_ms = undefined;
       this.balance();
+      this.delivery.pump();
       return this.#owner;
     });
   }
@@ -238,16 +243,23 @@ export class Session {
     });
   }
 
-  /** Ends the agent until somebody sends a message or opens the session again. */
-  halt(): Promise<void> {
+  /** Ends the agent until somebody sends a message or opens the session again. `isAsked`: its parent wants it. */
+  halt({ isAsked }: { isAsked: boolean }): Promise<void> {
     return this.#ops.run(async () => {
       if (this.#isClosed) return;
       await this.conversation.calm();
       await this.conversation.stop("now");
       this.row.stopped_at_ms = Date.now();
-      this.#context.publisher.saveRow(this.stream);
-      await this.stream.settled();
+      // What is queued will not follow now.
+      if (this.#unfinished !== undefined && !isAsked) {
+        this.#context.hooks.turnEnded(this.row, this.#unfinished, false);
+      }
+      this.#unfinished = undefined;
       this.#context.hooks.changed(this.row.session_id);
+      await this.delivery.store().catch((cause: unknown) => {
+        const message = "the agent was ended, but the disk did not take that: after a restart it may go on";
+        throw new CodedError("store_failed", message, { cause });
+      });
     });
   }
 

@@ -43,12 +43,15 @@ async function spawnOne(order: SpawnOrder, { table, checkParent }: SpawnParts): 
   try {
     const before = table.row(session_id) ?? spawnedBy(order.key, table);
     if (before !== undefined) return sameAs(before, order);
-    if (order.parent !== undefined) checkParent(order.parent);
+    const check = () => {
+      if (order.parent !== undefined) checkParent(order.parent);
+    };
+    check();
     const row = spawnRow(backend, { ...order, session_id }, { table, hash: bodyHash(order) });
     if (order.message !== undefined) {
       first = enqueue(row, { message: order.message, kind: "user" }, Date.now());
     }
-    session = await table.create(backend, row);
+    session = await table.create(backend, row, check);
   } finally {
     release();
   }

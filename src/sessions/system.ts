@@ -50,6 +50,10 @@ export function createSessions(options: SystemOptions): Sessions {
       family.asked(row, request);
       notifier.asked(row, request);
     },
+    removed: (session_id) => {
+      observer.forget(session_id);
+      changes.removed(session_id);
+    },
     changed: (session_id) => changes.changed(session_id),
   };
   const requestChanged = (request: RequestRow) => {
@@ -98,6 +102,7 @@ export function createSessions(options: SystemOptions): Sessions {
   const manager = new SessionManager({
     ...{ table, ledger, store, observer, family, changes, views, log },
     checkNotifyUrl: (url) => void notifier.checkNotifyUrl(url),
+    removed: hooks.removed,
   });
   void table.ready.then(
     () => {

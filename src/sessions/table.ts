@@ -39,6 +39,14 @@ export interface RemoveOrder {
   afterwards?: () => Promise<void>;
   /** Nothing of it is left in the store. */
   isForgotten?: boolean;
+  /** It never was what it is now: what was known of it before, if anything, counts again. */
+  before?: { row: SessionRow | undefined };
+}
+
+/** `before`: it was made now, and this is what was known of it. */
+export interface Obtained {
+  session: Session;
+  before?: NonNullable<RemoveOrder["before"]>;
 }
 
 export class SessionTable {
@@ -111,7 +119,7 @@ export class SessionTable {
   }
 
   /** The live session of that id, or a new one made from what the store knows of it. Needs the lock of its id. */
-  async obtain(backend: Backend, order: OpenOrder): Promise<{ session: Session; isNew: boolean }> {
+  async obtain(backend: Backend, order: OpenOrder): Promise<Obtained> {
     const { session_id } = order;
     const live = this.#live.get(session_id);
     if (live !== undefined) {
@@ -119,13 +127,14 @@ export class SessionTable {
       if (live.row.backend !== backend.name) {
         throw exists(`session ${session_id} runs on backend "${live.row.backend}"`);
       }
-      return { session: live, isNew: false };
+      return { session: live };
     }
     return this.withRoom(async () => {
       const session = await this.#make(backend, order);
+      const before = { row: this.#cold.get(session_id) };
       session.isStarting = true;
       this.#add(session);
-      return { session, isNew: true };
+      return { session, before };
     });
   }
 
@@ -152,8 +161,9 @@ export class SessionTable {
   }
 
   /** A session that was never stored, with its agent running. If that fails, it never was. Needs the lock of its id. */
-  async create(backend: Backend, row: SessionRow): Promise<Session> {
+  async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
     return this.withRoom(async () => {
+      check(); // others may have been made while there was no room
       const session = new Session(row, { ...this.#context(), backend });
       session.detached_at_ms = Date.now();
       this.#add(session);
@@ -183,15 +193,24 @@ export class SessionTable {
     try {
       isClosed = await session.close(reason, how.mayClose);
       if (isClosed) await how.afterwards?.();
-    } finally {
-      if (isClosed && this.#live.get(session_id) === session) {
-        this.#live.delete(session_id);
-        this.#version += 1;
-        if (how.isForgotten !== true && this.#options.store.durable) this.#cold.set(session_id, session.row);
-      }
+    } catch (error) {
+      this.#cool(session, session.row);
+      throw error;
     }
-    if (isClosed) this.#log.info("session.close", { session_id, reason });
-    return isClosed;
+    if (!isClosed) return false;
+    const row = how.before === undefined ? session.row : how.before.row;
+    this.#cool(session, how.isForgotten === true ? undefined : row);
+    this.#log.info("session.close", { session_id, reason });
+    return true;
+  }
+
+  /** Out of memory; the row is what is known of it then. */
+  #cool(session: Session, row: SessionRow | undefined): void {
+    const { session_id } = session.row;
+    if (this.#live.get(session_id) !== session) return;
+    this.#live.delete(session_id);
+    this.#version += 1;
+    if (row !== undefined && this.#options.store.durable) this.#cold.set(session_id, row);
   }
 
   /** Ends the session, if it is in memory, and forgets it; `afterwards` takes it out of the store. */
@@ -283,8 +302,10 @@ export class SessionTable {
     const { publisher, hooks = noHooks } = this.#options;
     const parts: RecoverParts = { store, publisher, turnEnded: (...end) => hooks.turnEnded(...end) };
     const stored = isCut ? await recoverOne(found, lost, parts) : found;
-    const row = stored?.backend === backend.name ? stored : freshRow(order, Date.now());
-    if (stored !== undefined) row.last_seq = stored.last_seq;
+    if (stored !== undefined && stored.backend !== backend.name) {
+      throw exists(`session ${session_id} was made on backend "${stored.backend}"`);
+    }
+    const row = stored ?? freshRow(order, Date.now());
     // A conversation that begins anew has nothing to do with where an earlier one went on.
     if (!order.resume) delete row.native_session_id;
     return new Session(row, { ...this.#context(), backend });

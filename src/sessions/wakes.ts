@@ -44,6 +44,13 @@ export function turnWake(row: SessionRow, result: ResultEvent, facts: WakeFacts)
   return wake(row, result.turn_id, { kind, words, lines, facts, commands: lookFurther(row) });
 }
 
+/** It is gone with its history, so there is nothing to look at any more. */
+export function removedWake(row: SessionRow, facts: WakeFacts): Wake | undefined {
+  if (!wakesParent(row)) return undefined;
+  const words = "was deleted before its work was done";
+  return wake(row, "removed", { kind: "interrupted", words, lines: [], facts, commands: ["sm children"] });
+}
+
 /** A message that its agent could not even be given: no turn will tell of it. */
 export function inputWake(
   row: SessionRow,

@@ -210,7 +210,7 @@ it("brings the queue over a restart, and what was delivered before is not delive
 
 it("does not start a stopped session for a wake, but delivers it with the next message of a person", async () => {
   const { on, session } = await spawned();
-  await session.halt();
+  await session.halt({ isAsked: false });
   await session.delivery.add({ message: user("wake up"), kind: "wake", message_id: "wake_1" });
   await settle();
   expect(on.backend.alive).toEqual([]);

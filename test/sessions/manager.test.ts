@@ -2,7 +2,7 @@
 import { expect, it, vi } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { ChangeView } from "../../src/protocol/wire/http.ts";
-import { askOf, Ear, settle, user } from "./fakes.ts";
+import { askOf, Ear, FakeBackend, gate, settle, user } from "./fakes.ts";
 import { type World, world } from "./system.ts";
 
 const spawn = (on: World, session_id: string, more: object = {}) =>
@@ -396,4 +396,170 @@ it("holds what a child was sent when no agent can be started, and tells its pare
   await on.manager.input({ session_id: "a", message: user("again") });
   await settle();
   expect(await on.manager.queue("a")).toMatchObject({ held: "gone", queued: [{ kind: "user" }] });
+});
+
+it("does not give the agent what was called off while it started, nor an older message before a quicker one", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  runOf(on, "a").result();
+  await settle();
+  await on.manager.stop("a", { tree: false });
+  const slow = gate();
+  on.backend.slow = slow.passed;
+  const { input } = await on.manager.input({ session_id: "a", message: user("first") });
+  await on.manager.input({ session_id: "a", message: user("second") });
+  await on.manager.input({ session_id: "a", message: user("quick"), now: true });
+  await settle();
+  expect((await on.manager.cancelInput("a", input.message_id)).state).toBe("cancelled");
+  slow.open();
+  await settle(20);
+  expect(textsOf(runOf(on, "a"))).toEqual(["quick"]);
+  runOf(on, "a").result();
+  await settle(20);
+  expect(textsOf(runOf(on, "a"))).toEqual(["quick", "second"]);
+  const states = on.hub.table.row("a")?.inputs?.map(({ state }) => state);
+  expect(states).toEqual(["done", "cancelled", "delivered", "done"]);
+});
+
+it("refuses to open a stored session on another backend, and nothing of it is changed", async () => {
+  const before = await world();
+  await spawn(before, "a", { name: "worker" });
+  await settle();
+  runOf(before, "a").result();
+  await settle();
+  const other = new FakeBackend();
+  Object.defineProperty(other, "name", { value: "other" });
+  const on = await world({ store: before.store, backends: [new FakeBackend(), other] });
+  const order = { session_id: "a", backend: "other", resume: true, options: {} };
+  await expect(on.hub.open({ id: "c" }, new Ear(), order)).rejects.toMatchObject({
+    code: "session_exists",
+    message: expect.stringMatching(/backend "fake"/),
+  });
+  expect(await on.manager.view("a")).toMatchObject({ backend: "fake", name: "worker", turns: 1 });
+});
+
+it("leaves a session as it was when its agent does not start for who opens it, and an unknown one unknown", async () => {
+  const before = await world();
+  await spawn(before, "a", { name: "worker" });
+  await settle();
+  runOf(before, "a").result();
+  await settle();
+  const on = await world({ store: before.store });
+  on.backend.failing = new CodedError("spawn_failed", "gone");
+  for (const session_id of ["a", "new"]) {
+    const order = { session_id, backend: "fake", resume: session_id === "a", options: {} };
+    await expect(on.hub.open({ id: "c" }, new Ear(), order)).rejects.toMatchObject({ code: "spawn_failed" });
+  }
+  expect((await on.manager.views({})).map(({ session_id, name }) => [session_id, name])).toEqual([
+    ["a", "worker"],
+  ]);
+});
+
+it("goes on with the queue while the agent works on behind its turn, and when it ends in that", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  const run = runOf(on, "a") as { isBusy?: boolean } & ReturnType<typeof runOf>;
+  run.isBusy = true;
+  await on.manager.input({ session_id: "a", message: user("second") });
+  run.result();
+  await settle(20);
+  expect(textsOf(run)).toEqual(["do a", "second"]);
+});
+
+it("delivers what a stopped session had queued to its agent when a client opens it", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await on.manager.input({ session_id: "a", message: user("second") });
+  await settle();
+  await on.manager.stop("a", { tree: false });
+  await on.hub.open({ id: "c" }, new Ear(), { session_id: "a", backend: "fake", resume: true, options: {} });
+  await settle(20);
+  expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
+});
+
+it("tells the parent of a child that a person stops with messages queued, or deletes at work", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await settle();
+  runOf(on, "root").result();
+  for (const id of ["stopped", "deleted", "own"]) {
+    await spawn(on, id, { parent: "root" });
+    await on.manager.input({ session_id: id, message: user("more") });
+  }
+  await settle();
+  await on.manager.stop("own", { tree: false, by: "root" });
+  await on.manager.stop("stopped", { tree: false });
+  await on.manager.remove("deleted", { tree: false });
+  await settle(30);
+  const told = (on.hub.table.row("root")?.inputs ?? []).filter(({ kind }) => kind === "wake");
+  expect(told.map(({ message_id }) => message_id.split("_")[1]).sort()).toEqual(["deleted", "stopped"]);
+});
+
+it("keeps what the disk did not let go: a deleted session, a cancelled message; and says so of a stop", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  const { input } = await on.manager.input({ session_id: "a", message: user("second") });
+  await settle();
+  on.store.failing = true;
+  on.store.delete = () => Promise.reject(new Error("disk full"));
+  await expect(on.manager.cancelInput("a", input.message_id)).rejects.toMatchObject({ code: "store_failed" });
+  expect((await on.manager.queue("a")).queued).toHaveLength(1);
+  await expect(on.manager.stop("a", { tree: false })).rejects.toMatchObject({
+    code: "store_failed",
+    message: expect.stringMatching(/was ended/),
+  });
+  await expect(on.manager.remove("a", { tree: false })).rejects.toMatchObject({ code: "store_failed" });
+  expect(await on.manager.view("a")).toMatchObject({ session_id: "a" });
+});
+
+it("gates `now` too when what is asked does not belong to a turn", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  runOf(on, "a").result();
+  await settle();
+  runOf(on, "a").ask(askOf("behind"));
+  await settle();
+  const order = { session_id: "a", message: user("quick"), now: true };
+  await expect(on.manager.input(order)).rejects.toMatchObject({ code: "pending_structured_request" });
+});
+
+it("keeps to the number of children also when several are spawned while there is no room", async () => {
+  const limits = { maxChildren: 2, maxDepth: 6, maxSize: 256 };
+  const on = await world({
+    limits: { maxSessions: 3, maxSessionsPerClient: 2 },
+    family: { limits, stallMs: 0, retryMs: 5 },
+  });
+  await spawn(on, "root");
+  await spawn(on, "x");
+  await spawn(on, "y");
+  await settle();
+  for (const id of ["x", "y"]) runOf(on, id).result();
+  await settle();
+  const spawns = [1, 2, 3, 4].map((n) => spawn(on, `c${n}`, { parent: "root" }));
+  const all = await Promise.allSettled(spawns);
+  expect(all.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(2);
+});
+
+it("tells those who listen when a client deletes its session over the socket", async () => {
+  const on = await world();
+  const owner = { id: "c" };
+  await on.hub.open(owner, new Ear(), { session_id: "s", backend: "fake", resume: false, options: {} });
+  const seen: ChangeView[] = [];
+  on.manager.onChange((change) => seen.push(change));
+  await on.hub.close(owner, "s", { delete: true, deleteTranscript: false });
+  expect(seen).toContainEqual({ kind: "session_removed", session_id: "s" });
+});
+
+it("shows a session while its agent starts", async () => {
+  const on = await world();
+  const slow = gate();
+  on.backend.slow = slow.passed;
+  const spawning = spawn(on, "a");
+  await settle();
+  expect(await on.manager.view("a")).toMatchObject({ session_id: "a", running: false });
+  slow.open();
+  await spawning;
 });
