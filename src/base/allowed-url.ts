@@ -4,6 +4,8 @@ import { CodedError } from "./coded-error.ts";
 
 /** What a server may decode once more, and so read as another path: encoded dots, slashes, backslashes, percents. */
 const ENCODED_TRICKS = /%(2e|2f|5c|25|00)/i;
+/** Some servers take `..;` for `..`; the parser has resolved those that are nothing but dots. */
+const DOTTED_SEGMENT = /\/\.\./;
 /** The parser drops or turns these (blanks, controls, backslashes), so a reader sees another URL than it does. */
 const ODD_CHARACTERS = /[\p{Cc}\p{Z}\\]/u;
 
@@ -11,7 +13,8 @@ const ODD_CHARACTERS = /[\p{Cc}\p{Z}\\]/u;
 export function allowedUrl(text: string, allowed: readonly URL[], code: string): URL {
   const url = parse(text, code);
   if (allowed.some((entry) => isBelow(url, entry))) return url;
-  const grounds = allowed.map((entry) => entry.href).join(", ");
+  // Only where, not what: who is refused need not be who wrote the list, and a path on it can be a secret.
+  const grounds = [...new Set(allowed.map(place))].join(", ");
   const list = grounds === "" ? "which is empty" : `which has: ${grounds}`;
   throw new CodedError(code, `${place(url)} is not on the allow-list, ${list}`);
 }
@@ -48,8 +51,20 @@ function parse(text: string, code: string): URL {
   if (ENCODED_TRICKS.test(url.pathname)) {
     throw refuse("has an encoded dot, slash, backslash or percent sign in its path; write the path plainly");
   }
+  if (DOTTED_SEGMENT.test(url.pathname)) throw refuse("has a part of its path that begins with two dots");
+  if (!isEncodedUtf8(url.pathname)) throw refuse("has an encoded part in its path that is not UTF-8");
   url.hash = "";
   return url;
+}
+
+/** Bytes that are none, such as %c0%ae, are a dot or a slash to a careless decoder. */
+function isEncodedUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** At borders of segments: /hooks allows /hooks and /hooks/a, not /hooks-of-others. */

@@ -13,6 +13,7 @@ export class Outbox {
   readonly #socket: Socket;
   readonly #maxBytes: number;
   readonly #put: (data: Buffer | string) => void;
+  readonly #drained: () => void;
   #wasFull = false;
   /** What the other side had taken when we last looked, and since when that has not changed. */
   #seen = { taken: -1, atMs: 0 };
@@ -21,11 +22,12 @@ export class Outbox {
     this.#socket = socket;
     this.#maxBytes = maxBytes;
     this.#put = handlers.write?.bind(handlers) ?? ((data) => void socket.write(data));
-    socket.on("drain", () => {
+    this.#drained = () => {
       if (!this.#wasFull) return;
       this.#wasFull = false;
       handlers.drained();
-    });
+    };
+    socket.on("drain", this.#drained);
   }
 
   write(data: Buffer | string): void {
@@ -36,6 +38,11 @@ export class Outbox {
 
   get isFull(): boolean {
     return this.#socket.writableLength > this.#maxBytes;
+  }
+
+  /** Tells nothing more. The socket may live on, for another use; what waits still goes out. */
+  close(): void {
+    this.#socket.off("drain", this.#drained);
   }
 
   /** How long the other side has taken nothing while we are full; exact to the interval between two calls. */

@@ -64,6 +64,7 @@ export class DiskRows implements Rows {
   /** The thread has nothing to do and is ending; the next one starts when the file is free. */
   #resting: Promise<void> | undefined;
   #failures = 0;
+  #cannotRead = false;
   #pending = 0;
   #closing: Promise<void> | undefined;
 
@@ -106,9 +107,9 @@ export class DiskRows implements Rows {
     void this.#flush();
     if (this.#hasFile()) {
       try {
-        stored = await this.#ask("page", query);
-      } catch (error) {
-        this.#options.log.warn("observe.read_failed", { message: messageOf(error) });
+        stored = await this.#read("page", query);
+      } catch {
+        // Told; what is in memory is still there.
       }
     }
     if (query.before !== undefined) return stored;
@@ -117,7 +118,20 @@ export class DiskRows implements Rows {
   }
 
   async newest(): Promise<EventRow[][]> {
-    return this.#hasFile() ? this.#ask("newest", undefined) : [];
+    return this.#hasFile() ? this.#read("newest", undefined) : [];
+  }
+
+  /** That it fails is told once until it goes well again: lists of sessions ask every second. */
+  async #read<K extends "page" | "newest">(op: K, order: Ops[K]["order"]): Promise<Ops[K]["reply"]> {
+    try {
+      const reply = await this.#ask(op, order);
+      this.#cannotRead = false;
+      return reply;
+    } catch (error) {
+      if (!this.#cannotRead) this.#options.log.warn("observe.read_failed", { message: messageOf(error) });
+      this.#cannotRead = true;
+      throw error;
+    }
   }
 
   /** Also by the clock. Never rejects. */

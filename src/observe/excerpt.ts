@@ -10,17 +10,19 @@ interface Bounds {
   values: number;
 }
 
+const MAX_ITEMS = 32;
 /** From generous to terse; the first that fits is taken. */
 const BOUNDS: readonly Bounds[] = [
-  { chars: 1200, items: 32, depth: 6, values: 300 },
+  { chars: 1200, items: MAX_ITEMS, depth: 6, values: 300 },
   { chars: 300, items: 12, depth: 4, values: 60 },
   { chars: 60, items: 6, depth: 3, values: 12 },
 ];
 const MAX_KEY_CHARS = 60;
 
 export function excerpt(value: unknown, maxBytes = PAYLOAD_BYTES): string {
+  const keysOf = rememberKeys();
   for (const bounds of BOUNDS) {
-    const text = JSON.stringify(shrink(value, bounds.depth, { ...bounds })) ?? "null";
+    const text = JSON.stringify(shrink(value, bounds.depth, { ...bounds, keysOf })) ?? "null";
     if (Buffer.byteLength(text) <= maxBytes) return text;
   }
   return '{"cut":true}';
@@ -52,7 +54,23 @@ export function oneLine(text: string, max: number): string {
   return `${line.slice(0, isHigh(line.charCodeAt(end - 1)) ? end - 1 : end)}…`;
 }
 
-function shrink(value: unknown, depth: number, left: Bounds): unknown {
+type KeysOf = (value: object) => { count: number; first: string[] };
+
+/** A list of all keys costs as much as the object is large, and there is no other way to the first: once is enough. */
+function rememberKeys(): KeysOf {
+  const known = new Map<object, ReturnType<KeysOf>>();
+  return (value) => {
+    let keys = known.get(value);
+    if (keys === undefined) {
+      const all = Object.keys(value);
+      keys = { count: all.length, first: all.slice(0, MAX_ITEMS) };
+      known.set(value, keys);
+    }
+    return keys;
+  };
+}
+
+function shrink(value: unknown, depth: number, left: Bounds & { keysOf: KeysOf }): unknown {
   left.values -= 1;
   if (typeof value === "string") return cutText(value, left.chars);
   if (typeof value !== "object" || value === null) return value;
@@ -62,11 +80,11 @@ function shrink(value: unknown, depth: number, left: Bounds): unknown {
     const shown = value.slice(0, left.items).map(shrinkInner);
     return value.length > left.items ? [...shown, `…[cut ${value.length - left.items} more]`] : shown;
   }
-  const keys = Object.keys(value);
-  const shown = keys
+  const { count, first } = left.keysOf(value);
+  const shown = first
     .slice(0, left.items)
     .map((key) => [cutText(key, MAX_KEY_CHARS), shrinkInner((value as Record<string, unknown>)[key])]);
-  if (keys.length > left.items) shown.push(["…", `[cut ${keys.length - left.items} more]`]);
+  if (count > left.items) shown.push(["…", `[cut ${count - left.items} more]`]);
   return Object.fromEntries(shown);
 }
 

@@ -7,6 +7,7 @@ import type { Action } from "../protocol/actions.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import { nextLast, toAction, toActions } from "./actions.ts";
+import { bounded } from "./bound.ts";
 import { DiskRows, type DiskTimes } from "./disk-rows.ts";
 import { MemoryRows } from "./memory-rows.ts";
 import { flushHeld, isObserved, observe } from "./reduce.ts";
@@ -61,7 +62,7 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 
   function keep(made: readonly Row[]): void {
-    for (const row of made) {
+    for (const row of made.map(bounded)) {
       rows.add(row);
       if (row.kind === "tool" || row.kind === "turn") noteLast(row);
     }
@@ -102,9 +103,8 @@ export function createObserver(options: ObserverOptions): Observer {
         isLoaded = true;
         forgotten.clear();
       })
-      .catch((error: unknown) => {
-        log.warn("observe.read_failed", { message: messageOf(error) });
-        loading = undefined;
+      .catch(() => {
+        loading = undefined; // told by the rows
       });
     return loading;
   }

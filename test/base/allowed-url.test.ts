@@ -16,6 +16,7 @@ describe("allowed", () => {
     ["https://good.example/hooks/a/b?key=1", "https://good.example/hooks/a/b?key=1"],
     ["HTTPS://GOOD.example:443/hooks/a", "https://good.example/hooks/a"],
     ["https://good.example/hooks/x/../y", "https://good.example/hooks/y"],
+    ["https://good.example/hooks/%c3%a4/a..b/.well", "https://good.example/hooks/%c3%a4/a..b/.well"],
     ["https://good.example/hooks#part", "https://good.example/hooks"],
     ["http://127.0.0.1:9000/anything", "http://127.0.0.1:9000/anything"],
     ["https://slash.example/a/b", "https://slash.example/a/b"],
@@ -58,6 +59,13 @@ describe("refused", () => {
     "https://good.example/hooks/%252e%252e/admin",
     "https://good.example/hooks/%00",
     "https://good.example//hooks",
+    "https://good.example/hooks/..;/admin",
+    "https://good.example/hooks/..;x=1/admin",
+    "https://good.example/hooks/.../admin",
+    "https://good.example/hooks/%c0%ae%c0%ae/admin",
+    "https://good.example/hooks/%C1%9c/admin",
+    "https://good.example/hooks/%e0%80%ae%e0%80%ae/admin",
+    "https://good.example/hooks/%ff",
     "https://good.example/x?/hooks",
     "https://slash.example/a",
     // somebody's name in front
@@ -91,6 +99,19 @@ describe("refused", () => {
         expect.objectContaining({ message: expect.not.stringMatching(/SECRET/) }),
       );
     }
+  });
+
+  test("a refusal names the places of the list once, and not their paths: they can be secret", () => {
+    const list = parseAllowList(
+      ["https://good.example/SECRET-1", "https://good.example/SECRET-2", "http://127.0.0.1:9000/SECRET-3"],
+      CODE,
+    );
+    expect(() => allowedUrl("https://evil.example/", list, CODE)).toThrow(
+      expect.objectContaining({
+        message:
+          "https://evil.example is not on the allow-list, which has: https://good.example, http://127.0.0.1:9000",
+      }),
+    );
   });
 
   test("an empty list allows nothing and says so", () => {

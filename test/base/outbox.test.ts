@@ -71,6 +71,18 @@ describe("an outbox", () => {
     expect([outbox.stalledMs(93_000), outbox.stalledMs(94_000)]).toEqual([0, 1000]);
   });
 
+  test("tells nothing once it is closed, and leaves no listener on the socket", async () => {
+    const { socket, take } = stuckSocket();
+    const drained = vi.fn();
+    const outbox = new Outbox(socket, 10, { drained });
+    outbox.write("x".repeat(11));
+    outbox.close();
+    expect(socket.listenerCount("drain")).toBe(0);
+    take();
+    await tick();
+    expect([outbox.isFull, drained.mock.calls.length]).toEqual([false, 0]);
+  });
+
   test("a socket that is gone takes nothing and throws nothing", async () => {
     const { socket, chunks } = stuckSocket();
     const outbox = new Outbox(socket, 10, { drained: () => undefined });

@@ -43,6 +43,19 @@ describe("an excerpt", () => {
     expect(tailOf(`x${smiles}`, 3)).toBe("😀");
   });
 
+  test("lists the keys of an object once, however often it has to be cut", () => {
+    let lists = 0;
+    const text = "ä".repeat(1000);
+    const large = new Proxy(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`k${n}`, text])), {
+      ownKeys: (target) => {
+        lists += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    expect(JSON.parse(excerpt(large))["…"]).toBe("[cut 34 more]");
+    expect(lists).toBe(1);
+  });
+
   test("of a large payload costs no more than of a small one", () => {
     let reads = 0;
     const counting = (value: object) =>

@@ -1,5 +1,5 @@
 // The observer as the daemon uses it: with its thread, a real file, restarts, and disks that do not take anything.
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -276,6 +276,22 @@ describe("a disk that takes nothing", () => {
     expect((await texts(observer, "s", 1))[0]).toBe("ran `echo 499`");
   });
 
+  test("is told once by who reads, until it can be read again", async () => {
+    const path = join(tempDir(), "observability.db");
+    mkdirSync(path);
+    const { observer, log } = start({ path });
+    for (let n = 0; n < 3; n += 1) {
+      await observer.warm();
+      await texts(observer, "s");
+    }
+    expect(log.of("observe.read_failed")).toHaveLength(1);
+    rmSync(path, { recursive: true });
+    call(observer, "s", "1");
+    await observer.warm();
+    expect(await texts(observer, "s")).toEqual(["ran `echo 1`"]);
+    expect(log.of("observe.read_failed")).toHaveLength(1);
+  });
+
   test("gives what is still in memory to whoever asks", async () => {
     const { path } = blocked();
     const { observer } = start({ path });
@@ -314,6 +330,33 @@ describe("without a file", () => {
     expect(await observer.actions({ limit: 1 })).toEqual([]);
     await observer.close();
   });
+});
+
+test("no text of a row is longer than its column may have, whatever an agent sends", async () => {
+  const { observer } = start();
+  const long = "x".repeat(100_000);
+  const row: SessionRow = {
+    ...session("s"),
+    native_session_id: long,
+    turn: { turn_id: long, started_at_ms: 1 },
+  };
+  const frames = [
+    { type: "agent.tool_use", tool_use_id: long, name: long, input: { command: long } },
+    { type: "agent.tool_use", tool_use_id: "c", name: "Bash", input: { command: long, cwd: long } },
+    { type: "agent.tool_result", tool_use_id: long, output: long, is_error: true },
+    { type: "agent.result", subtype: long, turn_id: long, error: { code: long, message: long } },
+  ];
+  for (const frame of frames) observer.frame(row, { backend: "claude", ...frame });
+  const tools = await observer.toolEvents({ session_id: "s", limit: 9 });
+  const turns = await observer.turnEvents({ session_id: "s", limit: 9 });
+  expect([tools.length, turns.length]).toEqual([3, 1]);
+  for (const event of [...tools, ...turns]) {
+    for (const [name, value] of Object.entries(event)) expect(String(value).length, name).toBeLessThan(2_200);
+    expect([event.thread_id, event.turn_id].join("").length).toBeLessThan(500);
+  }
+  expect(tools.map(({ item_id }) => item_id?.length ?? 0).filter((length) => length > 230)).toEqual([]);
+  expect(turns[0]?.error_code?.length).toBeLessThan(230);
+  expect(observer.lastAction("s")?.turn_id?.length).toBeLessThan(230);
 });
 
 test("a frame that makes the reducer fall over is counted and told, and nobody else notices", () => {

@@ -1,4 +1,5 @@
 // From a request to its route and back: checks what came, calls the route, gives its reply or its error.
+import type { Socket } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
@@ -68,22 +69,28 @@ async function run(row: Route, c: Context<Env>, options: AppOptions): Promise<Re
     body,
     asker: headers["x-blemees-session"],
     key: headers["idempotency-key"],
-    signal: signalOf(c, options.dismissed),
+    signal: signalOf(incoming.socket, outgoing, options.dismissed),
     incoming,
     outgoing,
   };
   return row.handle(call, options.services);
 }
 
-function signalOf({ env: { outgoing } }: Context<Env>, dismissed: AbortSignal): AbortSignal {
+/** A response that waits behind another one is not told that their client went away: its socket is. */
+function signalOf(socket: Socket, outgoing: HttpBindings["outgoing"], dismissed: AbortSignal): AbortSignal {
   const over = new AbortController();
   const dismiss = (): void => over.abort(dismissed.reason);
+  const leave = (): void => {
+    dismissed.removeEventListener("abort", dismiss);
+    socket.off("close", leave);
+    outgoing.off("close", leave);
+    over.abort(new CodedError("invalid_message", "the client went away"));
+  };
   if (dismissed.aborted) dismiss();
   dismissed.addEventListener("abort", dismiss, { once: true });
-  outgoing.once("close", () => {
-    dismissed.removeEventListener("abort", dismiss);
-    over.abort(new CodedError("invalid_message", "the client went away"));
-  });
+  outgoing.on("close", leave);
+  socket.on("close", leave);
+  if (socket.destroyed) leave();
   return over.signal;
 }
 

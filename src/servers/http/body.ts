@@ -4,12 +4,17 @@ import type { IncomingMessage } from "node:http";
 import { CodedError } from "../../base/coded-error.ts";
 import { type JsonObject, parseUntrusted } from "../../base/json.ts";
 
+/** How long the rest of a body that is too large is waited for. */
+const DRAIN_MS = 2_000;
+
 /** An absent body is an empty object: what is required, the route's schema says. */
 export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<JsonObject> {
   const bytes = await readBytes(incoming, maxBytes);
   if (bytes.length === 0) return {};
   if (!isUtf8(bytes)) throw new CodedError("invalid_message", "the body is not UTF-8");
-  return parseUntrusted(bytes.toString("utf8"));
+  const text = bytes.toString("utf8");
+  if (!/^\s*\{/.test(text)) throw new CodedError("invalid_message", "the body must be one JSON object");
+  return parseUntrusted(text);
 }
 
 function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
@@ -22,11 +27,16 @@ function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer>
         chunks.push(chunk);
         return;
       }
-      // The rest is read and thrown away, so that the client sees the reply; the request's time limit ends that.
+      // The rest is read and thrown away, and the reply comes behind it: a connection that is closed while something
+      // comes in takes the reply with it.
       incoming.off("data", take);
       incoming.resume();
+      chunks.length = 0;
       const message = `a body may have at most ${maxBytes} bytes (max_line_bytes)`;
-      reject(new CodedError("oversize_message", message));
+      const refuse = (): void => reject(new CodedError("oversize_message", message));
+      const timer = setTimeout(refuse, DRAIN_MS);
+      incoming.once("close", () => clearTimeout(timer));
+      incoming.prependOnceListener("end", refuse);
     };
     incoming.on("data", take);
     incoming.once("end", () => resolve(Buffer.concat(chunks)));

@@ -11,7 +11,7 @@ export interface ErrorReply {
 }
 
 export function errorReply(error: unknown, log: Log, status?: number): ErrorReply {
-  const { code, message, data } = asCoded(error, log);
+  const { code, message, data } = inOurWords(asCoded(error, log));
   const body = { error: { code, message, ...(data === undefined ? {} : { data: withTime(data) }) } };
   return {
     status: status ?? (isErrorCode(code) ? ERRORS[code].http : 500),
@@ -26,6 +26,17 @@ function asCoded(error: unknown, log: Log): CodedError {
   return new CodedError("internal", "unexpected error in the daemon; its log has the details", {
     cause: error,
   });
+}
+
+/** Nothing belongs to anybody here, so a session that is not found is not there. */
+function inOurWords(error: CodedError): CodedError {
+  const [, session_id] = /^no session (\S+) here, or it belongs to another client$/.exec(error.message) ?? [];
+  if (session_id === undefined) return error;
+  return new CodedError(
+    error.code,
+    `no session ${session_id}; GET /sessions (\`sm all\`) has those there are`,
+    { cause: error },
+  );
 }
 
 /** sm#288 has `requested_at` in the summary of a request that waits. */

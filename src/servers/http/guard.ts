@@ -17,12 +17,17 @@ const UNIX_HOST = /^(?:(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?|blemeesd)
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
 /** Headers that decide something here: said twice, nobody knows which one counts. */
-const SINGLE = ["host", "origin", "authorization", "content-type"];
+const SINGLE = ["host", "origin", "authorization", "content-type", "idempotency-key", "x-blemees-session"];
+/** The methods with which something can be changed. */
+const CHANGING = new Set(["POST", "PATCH", "DELETE"]);
 
 export type Head = Pick<IncomingMessage, "method" | "url" | "headers" | "headersDistinct">;
 
-/** Why this request is refused; undefined when it may go on. `token` is undefined where there is none yet. */
-export function findRefusal(head: Head, place: Place, token: string | undefined): CodedError | undefined {
+/** The token that is right now; undefined where there is none. Asked only when a request has one. */
+export type TokenSource = () => string | undefined;
+
+/** Why this request is refused; undefined when it may go on. */
+export function findRefusal(head: Head, place: Place, token: TokenSource): CodedError | undefined {
   return (
     wrongHost(head, place) ?? wrongOrigin(head, place) ?? wrongToken(head, place, token) ?? wrongType(head)
   );
@@ -55,18 +60,19 @@ function wrongOrigin({ headers }: Head, place: Place): CodedError | undefined {
 }
 
 /** The file of the Unix socket is a guard by itself: there a token is checked only if one is given. */
-function wrongToken({ headers }: Head, place: Place, token: string | undefined): CodedError | undefined {
+function wrongToken({ headers }: Head, place: Place, token: TokenSource): CodedError | undefined {
   const { authorization } = headers;
   if (authorization === undefined && place.kind === "unix") return undefined;
   const given = BEARER.exec(authorization ?? "")?.[1];
-  if (given !== undefined && token !== undefined && isSame(given, token)) return undefined;
+  const right = given === undefined ? undefined : token();
+  if (given !== undefined && right !== undefined && isSame(given, right)) return undefined;
   const what = authorization === undefined ? "is missing" : "is wrong";
   return new CodedError("unauthorized", `the bearer token ${what}; send Authorization: Bearer <token>`);
 }
 
 /** A page of another site can make a browser send a form or plain text, but not JSON without asking us first. */
 function wrongType({ method, headers }: Head): CodedError | undefined {
-  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return undefined;
+  if (method === undefined || !CHANGING.has(method)) return undefined;
   const type = headers["content-type"];
   const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
   if (type === undefined && method === "DELETE" && !hasBody) return undefined;

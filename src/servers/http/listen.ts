@@ -1,12 +1,15 @@
 // The loopback listener (`--http`): the one way in that pages in a browser could reach. Every route needs the token.
 import type { AddressInfo } from "node:net";
 import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { RateLimit } from "../../base/rate-limit.ts";
 import type { Listening } from "../types.ts";
 import { createHttpServer } from "./server.ts";
 import { ensureToken } from "./token.ts";
 import type { HttpContext, HttpLimits } from "./types.ts";
 
 const ADDRESS = "127.0.0.1";
+/** That clients cannot be accepted is told so often: it happens to many at once. */
+const TELL_EVERY_MS = 10_000;
 
 export interface HttpListening extends Listening {
   port: number;
@@ -21,7 +24,11 @@ export async function listenOnHttp(
 ): Promise<HttpListening> {
   const token = ensureToken(options.tokenFile);
   let port = options.port;
-  const http = createHttpServer(context, { place: () => ({ kind: "tcp", port }), token, limits: options });
+  const http = createHttpServer(context, {
+    place: () => ({ kind: "tcp", port }),
+    token: () => token,
+    limits: options,
+  });
   const { server } = http;
   server.maxConnections = options.maxConnections;
   server.on("drop", () => context.log.warn("connection.refused", { connections: http.connections }));
@@ -34,7 +41,10 @@ export async function listenOnHttp(
     });
   });
   // No file descriptors left: that client is refused, everybody else goes on.
-  server.on("error", (error) => context.log.warn("http.accept_failed", { message: error.message }));
+  const telling = new RateLimit(1, TELL_EVERY_MS);
+  server.on("error", ({ message }) => {
+    if (telling.allow(Date.now())) context.log.warn("http.accept_failed", { message });
+  });
   port = (server.address() as AddressInfo).port;
   context.log.info("http.listen", { port, token_file: options.tokenFile });
   return { port, token, dismiss: () => http.dismiss(), close: () => http.close() };

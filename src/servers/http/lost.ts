@@ -20,10 +20,15 @@ export function matches(template: string, path: string): boolean {
 
 /** The route that was probably meant, with the ids that were given. */
 function guessText(path: string, routes: readonly Route[]): string {
-  const parts = path.slice(0, 500).split("/");
+  // `/sessions/` is no route, but almost one.
+  const parts = path
+    .slice(0, 500)
+    .replace(/(?<=.)\/$/, "")
+    .split("/");
   const filled = routes
     .map((row) => row.path.split("/"))
     .filter((template) => template.length === parts.length)
+    .filter((template) => !template.some((part, at) => part.startsWith("{") && parts[at] === ""))
     .map((template) => template.map((part, at) => (part.startsWith("{") ? parts[at] : part)).join("/"));
   const guess = nearest(parts.join("/"), [...new Set(filled)]);
   return guess === undefined ? "; GET /openapi.json has all of them" : `; did you mean ${guess}?`;

@@ -109,7 +109,7 @@ function parameter(place: string, name: string, required: boolean, schema: z.Zod
 /** What is written as text and read as a number is shown as the number, a list as its text. */
 function ioOf(schema: z.ZodType): "input" | "output" {
   const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
-  return inner instanceof z.ZodNumber ? "output" : "input";
+  return inner instanceof z.ZodPipe && inner.out instanceof z.ZodNumber ? "output" : "input";
 }
 
 function askerHeader(meaning: string): Parameter {
@@ -147,7 +147,8 @@ function errorShapes(row: Route): Operation["responses"] {
 }
 
 function errorsOf(row: Route): ErrorCode[] {
-  return [...COMMON_ERRORS, ...(row.method === "get" ? [] : BODY_ERRORS), ...(row.errors ?? [])];
+  const body = row.method === "get" ? [] : BODY_ERRORS;
+  return [...new Set([...COMMON_ERRORS, ...body, ...(row.errors ?? [])])];
 }
 
 function bodies(routes: readonly Route[]): [string, z.ZodType][] {

@@ -3,8 +3,21 @@ import * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 
+/** Digits and nothing else: `Number` would also take 0x10, 1e3 and blanks. */
 export function wholeNumber(min: number, max: number): z.ZodType<number, unknown> {
-  return z.coerce.number<unknown>().int().min(min).max(max);
+  return numberIn(/^\d+$/, z.int().min(min).max(max));
+}
+
+/** Seconds, also parts of one. */
+export function seconds(max: number): z.ZodType<number, unknown> {
+  return numberIn(/^\d+(?:\.\d+)?$/, z.number().min(0).max(max));
+}
+
+function numberIn(digits: RegExp, schema: z.ZodNumber): z.ZodType<number, unknown> {
+  return z.preprocess(
+    (text) => (typeof text === "string" && digits.test(text) ? Number(text) : text),
+    schema,
+  );
 }
 
 export const Cursor = wholeNumber(0, Number.MAX_SAFE_INTEGER);

@@ -8,17 +8,17 @@ import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
 import { createApp } from "./app.ts";
 import { ChangeFeed } from "./changes.ts";
 import { errorReply } from "./errors.ts";
-import { findRefusal, SECURITY_HEADERS } from "./guard.ts";
+import { findRefusal, SECURITY_HEADERS, type TokenSource } from "./guard.ts";
 import { lostError } from "./lost.ts";
 import { openApiDocument } from "./openapi.ts";
+import { replyAndClose } from "./plain.ts";
+import { METHODS } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import { Streams } from "./streams.ts";
 import type { HttpContext, HttpLimits, Place } from "./types.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 15_000;
-/** How long a reply to a broken request may take to be read. */
-const LINGER_MS = 1_000;
 /** What the parser refuses, in words and with a status of its own. */
 const PARSE_FAULTS: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: `the header has more than ${MAX_HEADER_BYTES} bytes` },
@@ -38,8 +38,7 @@ export interface HttpServer {
 
 export interface HttpServerOptions {
   place(): Place;
-  /** Undefined where there is no token, and so none that is right. */
-  token: string | undefined;
+  token: TokenSource;
   limits: HttpLimits;
 }
 
@@ -84,27 +83,57 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: limits.checkEveryMs,
       noDelay: true,
+      requireHostHeader: false, // the guard's business, which says why
     },
     (incoming, outgoing) => {
-      for (const [name, value] of Object.entries(SECURITY_HEADERS)) outgoing.setHeader(name, value);
-      const refusal = dismissed.signal.aborted
-        ? goodBye()
-        : (findRefusal(incoming, options.place(), options.token) ?? headRefusal(incoming));
-      if (refusal === undefined) void listener(incoming, outgoing);
-      else refuse(incoming, outgoing, refusal);
+      const refusal = findFault(incoming);
+      // A daemon that stops keeps nobody.
+      if (refusal !== undefined) refuse(incoming, outgoing, refusal, { isLast: dismissed.signal.aborted });
+      else serve(incoming, outgoing);
     },
   );
+  // A client that waits before it sends its body: the head alone decides whether it is told to go on.
+  server.on("checkContinue", (incoming, outgoing) => {
+    const refusal = findFault(incoming);
+    if (refusal !== undefined) {
+      refuse(incoming, outgoing, refusal, { isLast: true });
+      return;
+    }
+    outgoing.writeContinue();
+    serve(incoming, outgoing);
+  });
+  server.on("checkExpectation", (incoming, outgoing) => {
+    const refusal = findFault(incoming);
+    const unmet = new CodedError("invalid_message", "the header Expect can only be 100-continue");
+    if (refusal !== undefined) refuse(incoming, outgoing, refusal, { isLast: true });
+    else refuse(incoming, outgoing, unmet, { isLast: true, as: 417 });
+  });
 
-  function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: CodedError): void {
+  function findFault(incoming: IncomingMessage): CodedError | undefined {
+    if (dismissed.signal.aborted) return goodBye();
+    return findRefusal(incoming, options.place(), options.token) ?? wrongMethod(incoming);
+  }
+
+  function serve(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) outgoing.setHeader(name, value);
+    void listener(incoming, outgoing);
+  }
+
+  function refuse(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    error: CodedError,
+    { isLast, as }: { isLast: boolean; as?: number },
+  ): void {
     log.info("http.refused", { code: error.code, method: incoming.method });
-    const { status, headers, text } = errorReply(error, log);
-    // A daemon that stops keeps nobody.
-    const last = dismissed.signal.aborted ? { connection: "close" } : {};
-    outgoing.writeHead(status, { ...headers, ...last });
+    const { status, headers, text } = errorReply(error, log, as);
+    const last = isLast ? { connection: "close" } : {};
+    outgoing.writeHead(status, { ...SECURITY_HEADERS, ...headers, ...last });
     outgoing.end(text);
   }
 
   server.on("connection", (socket) => {
+    socket.setMaxListeners(0); // one for each request that is under way
     sockets.set(socket, { mark: "", checks: 0 });
     socket.once("close", () => sockets.delete(socket));
   });
@@ -146,22 +175,15 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
       return;
     }
     const fault = PARSE_FAULTS[errnoOf(error) ?? ""] ?? { status: 400, message: "this is not HTTP/1.1" };
-    const { status, headers, text } = errorReply(
-      new CodedError("invalid_message", fault.message),
-      log,
-      fault.status,
-    );
-    const lines = Object.entries({ ...SECURITY_HEADERS, ...headers, connection: "close" });
-    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    const length = Buffer.byteLength(text);
-    socket.end(`HTTP/1.1 ${status} Refused\r\n${head}content-length: ${length}\r\n\r\n${text}`);
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    const coded = new CodedError("invalid_message", fault.message);
+    replyAndClose(socket, errorReply(coded, log, fault.status));
   }
 }
 
-/** The router would answer it as a GET, and open a stream for it. */
-function headRefusal({ method, url = "" }: IncomingMessage): CodedError | undefined {
-  return method === "HEAD" ? lostError(method, url.split("?")[0] ?? "", ROUTES) : undefined;
+/** No route has it. Not left to the router, which would answer HEAD as a GET and open a stream for it. */
+function wrongMethod({ method = "", url = "" }: IncomingMessage): CodedError | undefined {
+  const isKnown = METHODS.some((known) => known.toUpperCase() === method);
+  return isKnown ? undefined : lostError(method, url.split("?")[0] ?? "", ROUTES);
 }
 
 interface Progress {

@@ -123,6 +123,7 @@ export class EventStream {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#outbox.close();
     this.#left();
     if (this.#handlers === undefined) return;
     this.#handlers.ended();

@@ -169,6 +169,7 @@ export class Connection implements Client {
     this.#isClosing = true;
     this.#isGone = true;
     clearTimeout(this.#helloTimer);
+    this.#outbox.close();
     this.#socket.off("data", this.#read);
     return this.#socket;
   }
@@ -309,6 +310,7 @@ export class Connection implements Client {
     if (this.#isGone) return;
     this.#isGone = true;
     clearTimeout(this.#helloTimer);
+    this.#outbox.close();
     if (!this.#isClosing) {
       this.#isClosing = true;
       this.#socket.destroySoon();

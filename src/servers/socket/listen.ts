@@ -4,6 +4,7 @@ import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { CodedError, errnoOf } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
+import { RateLimit } from "../../base/rate-limit.ts";
 import { checkSocketPath, prepareSocketDirectory } from "../../base/socket-path.ts";
 import type { HttpDoor } from "../http/index.ts";
 import type { Listening, ServerContext } from "../types.ts";
@@ -17,6 +18,8 @@ const STALL_CHECK_MS = 1_000;
 const PEER_LOOKUP_MS = 30;
 /** A client that comes while we stop and says nothing gets its good-bye after this. */
 const GOOD_BYE_MS = 250;
+/** That clients cannot be accepted is told so often: it happens to many at once. */
+const TELL_EVERY_MS = 10_000;
 const DIALECTS = new Map([blemees2, blemees1].map((dialect) => [dialect.protocol, dialect]));
 
 export interface SocketOptions extends ConnectionLimits {
@@ -33,6 +36,8 @@ export async function listenOnSocket(
 ): Promise<Listening> {
   const { hub, log } = context;
   const connections = new Set<Connection>();
+  /** Those that have said nothing yet: what they speak is not known. */
+  const unheard = new Set<Connection>();
   let httpConnections = 0;
   let peerOf: ((socket: Socket) => Peer) | undefined;
   const early: Connection[] = [];
@@ -56,6 +61,7 @@ export async function listenOnSocket(
         return peerOf(socket);
       },
       closed: (gone) => {
+        unheard.delete(gone);
         if (!connections.delete(gone)) return;
         hub.detach(gone);
         log.info("connection.close", { connection_id: gone.id });
@@ -70,12 +76,19 @@ export async function listenOnSocket(
 
   /** The first byte tells: a frame begins with `{`, an HTTP request with the capital letter of its method. */
   function sniff(connection: Connection, socket: Socket, door: HttpDoor): void {
+    unheard.add(connection);
     socket.prependOnceListener("data", (first: Buffer) => {
+      unheard.delete(connection);
+      if (connection.isGone) return;
       if (isHttp(first)) handOver(connection, first, door);
       else if (isDismissed) connection.fail(goodBye());
     });
-    // One that says nothing is not kept for long when we go.
-    if (isDismissed) setTimeout(() => connection.fail(goodBye()), GOOD_BYE_MS).unref();
+    if (isDismissed) failSoon(connection);
+  }
+
+  /** One that says nothing is not kept for long when we go. */
+  function failSoon(connection: Connection): void {
+    setTimeout(() => connection.fail(goodBye()), GOOD_BYE_MS).unref();
   }
 
   function handOver(connection: Connection, first: Buffer, door: HttpDoor): void {
@@ -90,6 +103,11 @@ export async function listenOnSocket(
   }
 
   const inode = await bind(server, options.path, log);
+  // No file descriptors left: that client is refused, everybody else goes on.
+  const telling = new RateLimit(1, TELL_EVERY_MS);
+  server.on("error", ({ message }) => {
+    if (telling.allow(Date.now())) log.warn("connection.accept_failed", { message });
+  });
   // Loading the native helper takes some milliseconds: not before bind, and not in the first hello's way either.
   setTimeout(() => {
     peerOf ??= loadPeerLookup();
@@ -102,7 +120,10 @@ export async function listenOnSocket(
     dismiss() {
       isDismissed = true;
       http?.dismiss();
-      for (const connection of [...connections]) connection.fail(goodBye());
+      for (const connection of [...connections]) {
+        if (unheard.has(connection)) failSoon(connection);
+        else connection.fail(goodBye());
+      }
     },
     async close() {
       clearInterval(stallTimer);

@@ -1,5 +1,7 @@
 // What is refused, and how: every fault is JSON with a code, a status and a sentence, whatever was sent.
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { unknownSession } from "../../../src/sessions/refusals.ts";
 import { createWorld, untilClosed, type World } from "./world.ts";
 
 let world: World;
@@ -53,6 +55,24 @@ describe("routes", () => {
     expect([status, headers["allow"], body.error.code]).toEqual([405, allow, "method_not_allowed"]);
   });
 
+  test("a slash too many is named as that", async () => {
+    const { body } = await world.ask("GET", "/sessions/");
+    expect(body.error.message).toBe("no route /sessions/; did you mean /sessions?");
+  });
+
+  test.each(["PUT", "TRACE", "PROPFIND"])("%s without a type is 405, not 415", async (method) => {
+    const { status, text } = await rawReply(`${method} /sessions HTTP/1.1\r\n${head}\r\n`);
+    expect(status).toBe(405);
+    expect(text).toMatch(/\r\nallow: POST, GET\r\n/i);
+  });
+
+  test("a session that is not there is told without owners, and with where to look", async () => {
+    world.manager.refusal = unknownSession("abc");
+    const { status, body } = await world.ask("GET", "/sessions/abc");
+    expect([status, body.error.code]).toEqual([404, "session_unknown"]);
+    expect(body.error.message).toBe("no session abc; GET /sessions (`sm all`) has those there are");
+  });
+
   test("HEAD is 405 as well: a stream must not be opened by it", async () => {
     const { status } = await rawReply(`HEAD /events HTTP/1.1\r\n${head}\r\n`);
     expect(status).toBe(405);
@@ -70,7 +90,8 @@ describe("bodies", () => {
 
   test.each([
     ["no JSON", "{", /not a JSON value/],
-    ["a list", "[]", /one JSON object/],
+    ["a list", "[]", /"the body must be one JSON object"/],
+    ["null", " null", /"the body must be one JSON object"/],
     ["a number out of range", '{"backend":"demo","budget":{"max_cost_usd":1e999}}', /out of range/],
     ["deep nesting", `{"options":${"[".repeat(100)}${"]".repeat(100)}}`, /nested deeper/],
     ["__proto__", '{"backend":"demo","options":{"__proto__":{"a":1}}}', /__proto__/],
@@ -91,6 +112,22 @@ describe("bodies", () => {
     const type = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
     const chunked = await rawReply(`POST /sessions HTTP/1.1\r\n${head}${type}\r\n${chunk}`);
     expect(chunked.status).toBe(413);
+  });
+
+  test("the reply comes behind the body: a connection that is closed while more comes would lose it", async () => {
+    const large = post(`{"backend":"demo","prompt":"${"x".repeat(2 * 1024 * 1024)}"}`);
+    const most = large.length - 1;
+    const socket = await world.raw();
+    let text = "";
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    await new Promise((resolve) => socket.write(large.subarray(0, most), resolve));
+    for (let n = 0; n < 5; n += 1) await world.ask("GET", "/health");
+    expect(text).toBe("");
+    socket.write(large.subarray(most));
+    await once(socket, "close");
+    expect(text).toMatch(/^HTTP\/1\.1 413 .*oversize_message/s);
   });
 
   test("one under the limit passes", async () => {
@@ -114,10 +151,39 @@ describe("what is not HTTP, or too much of it", () => {
     "G\0T / HTTP/1.1\r\n\r\n",
     "GET /\x01 HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "POST /sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "GET /health HTTP/1.1\r\n\r\n",
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
   ])("%j is 400, and the connection is closed", async (text) => {
     expect((await rawReply(text)).status).toBe(400);
+  });
+
+  test.each([
+    ["without a Host header", "GET /health HTTP/1.1\r\nConnection: close\r\n\r\n", 403, "forbidden"],
+    [
+      "with an Expect that is none",
+      `GET /health HTTP/1.1\r\n${head}Expect: x\r\n\r\n`,
+      417,
+      "invalid_message",
+    ],
+    ["with that and another Host", "GET / HTTP/1.1\r\nHost: evil\r\nExpect: x\r\n\r\n", 403, "forbidden"],
+  ])("a request %s is refused like any other", async (_name, request, wanted, code) => {
+    const { status, text } = await rawReply(request);
+    expect(status).toBe(wanted);
+    expect(text.toLowerCase()).toContain("content-security-policy: default-src 'none'");
+    expect(text.toLowerCase()).toContain("content-type: application/json");
+    expect(text).toContain(`"code":"${code}"`);
+  });
+
+  test("a client that asks before it sends its body is told to go on only if it may", async () => {
+    const asking = (host: string) =>
+      `POST /sessions HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 18\r\nExpect: 100-continue\r\n\r\n`;
+    expect((await rawReply(asking("evil"))).text).toMatch(/^HTTP\/1\.1 403 /);
+    const socket = await world.raw();
+    const reply = untilClosed(socket);
+    socket.write(asking("localhost"));
+    const [first] = (await once(socket, "data")) as [Buffer];
+    expect(first.toString()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    socket.write('{"backend":"demo"}');
+    expect(await reply).toMatch(/\r\n\r\nHTTP\/1\.1 201 /);
   });
 
   test("a thousand mutated requests: each gets one reply or an end, and the server lives", async () => {

@@ -1,5 +1,6 @@
 // Slow and many clients, NDJSON and HTTP on one socket, and the end of the daemon.
 import { once } from "node:events";
+import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { SESSION } from "./fake-manager.ts";
 import { SseReader } from "./sse-reader.ts";
@@ -102,6 +103,17 @@ test("a connection is used for many requests, also pipelined", async () => {
   expect((await reply).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(21);
 });
 
+test("what pipelined requests wait for is given up when their client goes away, also behind the first", async () => {
+  world = await createWorld();
+  world.manager.waits = new Promise(() => undefined);
+  const socket = await world.raw();
+  socket.write(`GET /sessions/${SESSION}/wait?timeout_s=3600 HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(50));
+  await eventually(() => world.manager.named("wait").length).toBe(50);
+  expect(world.manager.aborted).toBe(0);
+  socket.destroy();
+  await eventually(() => world.manager.aborted).toBe(50);
+});
+
 test("a client that half-closes behind its request still gets its reply", async () => {
   world = await createWorld();
   const socket = await world.raw();
@@ -130,4 +142,34 @@ test("when the daemon says good-bye, streams and waits end and every request is 
   expect(await untilClosed(lines)).toContain('"code":"daemon_shutdown"');
   const silent = await world.raw();
   expect(await untilClosed(silent)).toContain('"code":"daemon_shutdown"');
+});
+
+test("a client that came before the good-bye and had said nothing gets it in the words it speaks", async () => {
+  world = await createWorld();
+  const opened = () => world.logged.filter(({ event }) => event === "connection.open").length;
+  const requesting = await world.raw();
+  const talking = await world.raw();
+  const silent = await world.raw();
+  await eventually(opened).toBe(3);
+  world.unix.dismiss();
+  requesting.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  talking.write('{"type":"blemeesd.hello","protocol":"blemees/2"}\n');
+  expect(await untilClosed(requesting)).toMatch(/^HTTP\/1\.1 503 .*"daemon_shutdown"/s);
+  expect(await untilClosed(talking)).toMatch(/^\{"type":"blemeesd.error".*"daemon_shutdown"/);
+  expect(await untilClosed(silent)).toMatch(/^\{"type":"blemeesd.error".*"daemon_shutdown"/);
+  await eventually(() => world.logged.filter(({ event }) => event === "connection.close").length).toBe(3);
+});
+
+test("a request that comes when the good-bye is said is not served, and the end is logged once", async () => {
+  world = await createWorld();
+  const closed = () => world.logged.filter(({ event }) => event === "connection.close").length;
+  const socket = connect({ path: world.path, allowHalfOpen: true });
+  const reply = untilClosed(socket);
+  await eventually(() => world.logged.filter(({ event }) => event === "connection.open").length).toBe(1);
+  world.unix.dismiss();
+  await eventually(closed).toBe(1);
+  socket.end("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  expect(await reply).toMatch(/^\{"type":"blemeesd.error"[^\n]*\n$/);
+  await world.unix.close();
+  expect(closed()).toBe(1);
 });

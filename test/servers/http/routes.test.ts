@@ -122,6 +122,26 @@ describe("sessions", () => {
     expect([reply.status, reply.body.error.code]).toEqual([400, "invalid_message"]);
   });
 
+  test("the tree of a delete is said in the query or in the body, and not both ways at once", async () => {
+    const remove = (query: string, body: object) => {
+      // Node's client does not count the body of a DELETE.
+      const length = String(JSON.stringify(body).length);
+      const headers = { "content-type": "application/json", "content-length": length };
+      return world.ask("DELETE", at(query), { headers, body });
+    };
+    for (const [query, body] of [
+      ["", { tree: true }],
+      ["?tree=1", {}],
+      ["?tree=true", { tree: true }],
+    ] as const)
+      expect((await remove(query, body)).status).toBe(200);
+    expect(world.manager.named("remove").slice(-3)).toEqual(Array(3).fill([SESSION, { tree: true }]));
+    const before = world.manager.named("remove").length;
+    expect((await remove("?tree=false", { tree: true })).body.error.message).toMatch(/differs/);
+    expect((await remove("", { trees: true })).body.error.message).toMatch(/unexpected property/);
+    expect(world.manager.named("remove")).toHaveLength(before);
+  });
+
   test("one is shown, renamed, unnamed, deleted with its tree", async () => {
     expect((await world.ask("GET", at(""))).body.session_id).toBe(SESSION);
     expect((await world.ask("PATCH", at(""), { body: { name: "ann" } })).body.name).toBe("ann");

@@ -88,6 +88,24 @@ describe("the token", () => {
     expect((await code("GET", "/health", { headers: bearer }))[0]).toBe(200);
   });
 
+  test("a bad file is told and costs nobody the Unix socket; one that is mended later counts", async () => {
+    const own = await createWorld();
+    const right = { authorization: `Bearer ${own.http.token}` };
+    chmodSync(own.tokenFile, 0o644);
+    expect((await own.ask("GET", "/health")).status).toBe(200);
+    expect((await own.ask("GET", "/health", { headers: right })).status).toBe(401);
+    expect(own.logged).toContainEqual({
+      event: "http.token_unusable",
+      fields: { message: expect.stringMatching(/mode 0600/) },
+    });
+    writeFileSync(own.tokenFile, `${"n".repeat(43)}\n`);
+    chmodSync(own.tokenFile, 0o600);
+    expect((await own.ask("GET", "/health", { headers: right })).status).toBe(401);
+    const renewed = { authorization: `Bearer ${"n".repeat(43)}` };
+    expect((await own.ask("GET", "/health", { headers: renewed })).status).toBe(200);
+    await own.close();
+  });
+
   test("its file is 0600, kept from life to life, and never logged", async () => {
     expect(statSync(world.tokenFile).mode & 0o777).toBe(0o600);
     expect(readFileSync(world.tokenFile, "utf8").trim()).toBe(world.http.token);
@@ -167,6 +185,22 @@ describe("other sites (DNS rebinding, foreign pages)", () => {
       expect(await untilClosed(socket), text).toMatch(/^HTTP\/1\.1 40[03]/);
     }
   });
+
+  test.each(["Idempotency-Key", "X-Blemees-Session", "Content-Type"])(
+    "two headers %s are refused: nobody knows which one counts",
+    async (name) => {
+      const type = "Content-Type: application/json\r\nContent-Length: 2\r\n";
+      const request = (lines: string) =>
+        `POST /sessions/${SESSION}/interrupt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${type}${lines}\r\n{}`;
+      const twice = await world.raw();
+      twice.write(request(`${name}: a\r\n${name}: b\r\n`));
+      expect(await untilClosed(twice)).toMatch(/^HTTP\/1\.1 403 .*stands there twice/s);
+      expect(world.manager.calls).toEqual([]);
+      const once = await world.raw();
+      once.write(request(name === "Content-Type" ? "" : `${name}: a\r\n`));
+      expect(await untilClosed(once)).toMatch(/^HTTP\/1\.1 200 /);
+    },
+  );
 
   const foreign = ["null", "http://evil.example", "https://127.0.0.1:PORT", "http://localhost:1", "file://"];
   test.each(foreign)("Origin %s is 403, for a reply and for a stream", async (origin) => {

@@ -1,6 +1,9 @@
 // Event streams: in order, once, from where the reader left off, and a reader that does not read harms nobody.
 import { once } from "node:events";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Streams } from "../../../src/servers/http/streams.ts";
 import { SESSION, view } from "./fake-manager.ts";
 import { SseReader } from "./sse-reader.ts";
 import { createWorld, eventually, untilClosed, type World } from "./world.ts";
@@ -48,6 +51,34 @@ describe("the events of a session", () => {
     const unknown = await world.ask("GET", "/sessions/nobody/events", { headers: SSE });
     expect([unknown.status, unknown.body.error.code]).toEqual([404, "session_unknown"]);
     expect((await world.ask("GET", "/status")).body.http.streams).toBe(0);
+  });
+
+  test("a stream that did not begin leaves nothing behind on its connection, which lives on", () => {
+    const limits = { maxStreams: 9, outboxBytes: 9, heartbeatMs: 60_000 };
+    const streams = new Streams(limits);
+    const socket = new Socket();
+    const outgoing = new ServerResponse(new IncomingMessage(socket));
+    outgoing.assignSocket(socket);
+    const own = socket.listenerCount("drain");
+    const stream = streams.open(outgoing);
+    expect(socket.listenerCount("drain")).toBe(own + 1);
+    stream.end();
+    expect(socket.listenerCount("drain")).toBe(own);
+    streams.close();
+    socket.destroy();
+  });
+
+  test("a bad number is refused, not read somehow", async () => {
+    for (const bad of ["0x0", "1e1", "+1", " 1", "1.5", "-1", "9007199254740992"]) {
+      const query = await world.ask("GET", `${EVENTS}?since_seq=${encodeURIComponent(bad)}`);
+      expect([query.status, query.body.error.code], bad).toEqual([400, "invalid_message"]);
+      expect(query.body.error.message).toContain("/since_seq");
+    }
+    const header = await world.ask("GET", EVENTS, { headers: { ...SSE, "last-event-id": "1e3" } });
+    expect([header.status, header.body.error.code]).toEqual([400, "invalid_message"]);
+    for (const bad of ["0x1", "1e1", "Infinity", "1."])
+      expect((await world.ask("GET", `${EVENTS}?wait_s=${bad}`)).status, bad).toBe(400);
+    expect((await world.ask("GET", `${EVENTS}?since_seq=07&wait_s=0.5`)).status).toBe(200);
   });
 
   test("a gap is told, a frame that was not stored has no id, and closed ends the stream", async () => {

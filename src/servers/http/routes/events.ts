@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { EventsPage } from "../../../protocol/wire/http.ts";
 import { unlessAborted } from "../abort.ts";
-import { Cursor, checkPart, Flag, wholeNumber } from "../query.ts";
+import { Cursor, checkPart, Flag, seconds, wholeNumber } from "../query.ts";
 import { type Call, json, type Route, route, type Services } from "../route.ts";
 import { streamSession } from "../session-stream.ts";
 import { given } from "./sessions.ts";
@@ -14,12 +14,7 @@ const MAX_WAIT_S = 60;
 export const EventsQuery = z.strictObject({
   since_seq: Cursor.optional().describe("Events behind this one; 0 is from the first one kept."),
   limit: wholeNumber(1, MAX_LIMIT).optional().describe(`At most so many (${MAX_LIMIT}); ${DEFAULT_LIMIT}.`),
-  wait_s: z.coerce
-    .number<unknown>()
-    .min(0)
-    .max(MAX_WAIT_S)
-    .optional()
-    .describe(`How long to wait for the first event (${MAX_WAIT_S}); 0.`),
+  wait_s: seconds(MAX_WAIT_S).optional().describe(`How long to wait for the first event (${MAX_WAIT_S}); 0.`),
   include_unpersisted: Flag.optional().describe("Also what could not be stored, as far as it is in memory."),
 });
 

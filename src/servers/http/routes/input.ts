@@ -4,7 +4,7 @@ import { CodedError } from "../../../base/coded-error.ts";
 import { InputRecord } from "../../../protocol/queue.ts";
 import { InputBody, InputReply, QueueReply, WaitReply } from "../../../protocol/wire/http.ts";
 import { unlessAborted } from "../abort.ts";
-import { listOf } from "../query.ts";
+import { listOf, seconds } from "../query.ts";
 import { json, type Route, route } from "../route.ts";
 import { given, oneKey, oneMessage } from "./sessions.ts";
 
@@ -29,6 +29,7 @@ export const INPUT_ROUTES: readonly Route[] = [
       "session_unknown",
       "pending_structured_request",
       "queue_full",
+      "oversize_message",
       "idempotency_mismatch",
       "store_failed",
     ],
@@ -74,12 +75,7 @@ export const INPUT_ROUTES: readonly Route[] = [
         .optional()
         .describe("`idle`, `blocked` or both, separated by a comma; both."),
       message_id: z.string().min(1).max(200).optional().describe("Instead: the end of this message's turn."),
-      timeout_s: z.coerce
-        .number<unknown>()
-        .min(0)
-        .max(MAX_WAIT_S)
-        .optional()
-        .describe(`At most ${MAX_WAIT_S}; ${DEFAULT_WAIT_S}.`),
+      timeout_s: seconds(MAX_WAIT_S).optional().describe(`At most ${MAX_WAIT_S}; ${DEFAULT_WAIT_S}.`),
     }),
     replies: { 200: json("Why it answers, and the session.", "WaitReply", WaitReply) },
     errors: ["session_unknown", "message_unknown"],

@@ -44,6 +44,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       "session_unknown",
       "family_limit",
       "notify_not_allowed",
+      "queue_full",
+      "oversize_message",
       "idempotency_mismatch",
       "store_failed",
     ],
@@ -94,10 +96,11 @@ export const SESSION_ROUTES: readonly Route[] = [
     name: "delete_session",
     summary: "Ends a session and forgets it for good: its history, queue and requests.",
     query: z.strictObject({ tree: TREE }),
+    body: { name: "TreeBody", schema: TreeBody },
     replies: { 200: json("The ids of what was deleted.", "DeletedReply", DeletedReply) },
     errors: ["session_unknown", "store_failed"],
-    handle: async ({ param, query }, { manager }) => ({
-      body: { deleted: await manager.remove(param("id"), { tree: query.tree ?? false }) },
+    handle: async ({ param, query, body }, { manager }) => ({
+      body: { deleted: await manager.remove(param("id"), { tree: oneTree(query.tree, body.tree) }) },
     }),
   }),
   route({
@@ -180,6 +183,14 @@ export function oneMessage(
     throw new CodedError("invalid_message", `body: /message: give it or /${name}, not both`);
   }
   return text === undefined ? message : { role: "user", content: text };
+}
+
+/** From the query or the body; in both it must be the same. */
+function oneTree(query: boolean | undefined, body: boolean | undefined): boolean {
+  if (query !== undefined && body !== undefined && query !== body) {
+    throw new CodedError("invalid_message", "body: /tree: differs from tree in the query");
+  }
+  return query ?? body ?? false;
 }
 
 /** From the header or the body; in both it must be the same. */
