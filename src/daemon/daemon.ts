@@ -61,6 +61,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const observer = createObserver({
     ...(isDurable ? { path: join(config.state_dir, "observability.db") } : {}),
     workerUrl: parts.observeWorker,
+    provider: (name) => backends.find((backend) => backend.name === name)?.provider ?? name,
     log,
     metrics,
     retention: {

@@ -35,10 +35,13 @@ export function toActions(rows: readonly EventRow[], seen: Set<string>): Action[
 
 /** Which row tells what a session did last, once this one is there too. */
 export function nextLast(last: EventRow | undefined, row: EventRow): EventRow {
-  // That a turn went well says less than the words it ended with.
-  const isGoodEnd = row.kind === "turn" && row.row.event_type === "completed";
-  const hasWords = last?.kind === "turn" && last.row.event_type === "message";
-  return isGoodEnd && hasWords && last.row.turn_id === row.row.turn_id ? last : row;
+  if (last === undefined || row.kind !== "turn" || last.row.turn_id !== row.row.turn_id) return row;
+  const { event_type } = row.row;
+  // What it did says more than its words, and those more than that the turn went well.
+  const isDeed = last.kind === "tool";
+  const isWords = last.kind === "turn" && last.row.event_type === "message";
+  if (event_type === "message") return isDeed ? last : row;
+  return event_type === "completed" && (isDeed || isWords) ? last : row;
 }
 
 export function toAction(row: EventRow): Action {

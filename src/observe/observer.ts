@@ -24,6 +24,8 @@ export interface ObserverOptions {
   log: Log;
   metrics: Metrics;
   retention: Retention;
+  /** What session managers call a backend: it can depend on how it is spoken to. */
+  provider?: (backend: string) => string;
   now?: () => number;
   times?: Partial<DiskTimes>;
   maxWaiting?: number;
@@ -52,7 +54,7 @@ export function createObserver(options: ObserverOptions): Observer {
   function stateOf(session: { session_id: string; backend: string }): SessionState {
     let state = states.get(session.session_id);
     if (state === undefined) {
-      state = newState(session);
+      state = newState(session, options.provider?.(session.backend));
       states.set(session.session_id, state);
       // A command that never ends keeps its session's state; the oldest such goes.
       const [oldest] = states.keys();

@@ -90,7 +90,13 @@ export interface Manager {
     subscriber: Subscriber,
     session_id: string,
     since_seq: number | undefined,
-  ): Promise<{ last_seq: number; attachment: Attachment; end(): void }>;
+  ): Promise<{
+    last_seq: number;
+    /** Frames behind `since_seq` could not be stored, and are gone for who was not there. */
+    hasLost: boolean;
+    attachment: Attachment;
+    end(): void;
+  }>;
   wait(order: WaitOrder): Promise<WaitReply>;
   respond(order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }>;
   /** `tree`: also those of all sessions below it. */

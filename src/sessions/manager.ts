@@ -18,7 +18,7 @@ import { unknownSession, waitsFor } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import { spawnSession } from "./spawn.ts";
 import type { SessionTable } from "./table.ts";
-import type { Attachment, Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
+import type { Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 import type { Views } from "./views.ts";
 import { type WaitState, waitFor } from "./wait.ts";
 
@@ -171,11 +171,12 @@ export class SessionManager implements Manager {
     subscriber: Subscriber,
     session_id: string,
     since_seq: number | undefined,
-  ): Promise<{ last_seq: number; attachment: Attachment; end(): void }> {
+  ): ReturnType<Manager["watch"]> {
     const session = await this.#parts.table.revive(session_id);
     const attachment = session.watch(client, subscriber, since_seq);
-    const { last_seq } = session.stream;
-    return { last_seq, attachment, end: () => attachment.end() };
+    const { last_seq, lostAfter } = session.stream;
+    const hasLost = lostAfter !== undefined && lostAfter >= (since_seq ?? last_seq);
+    return { last_seq, hasLost, attachment, end: () => attachment.end() };
   }
 
   async wait(order: WaitOrder): Promise<WaitReply> {

@@ -82,7 +82,7 @@ describe("what was done", () => {
     const { observer } = start({ times: { batchMs: 60_000 } });
     call(observer, "s", "1");
     say(observer, "s", "done");
-    expect(observer.lastAction("s")).toMatchObject({ summary_text: "said: done", status: "success" });
+    expect(observer.lastAction("s")).toMatchObject({ summary_text: "ran `echo 1`", status: "success" });
     expect(await texts(observer, "s")).toEqual(["said: done", "ran `echo 1`"]);
   });
 

@@ -28,7 +28,15 @@ export async function streamSession(
       throw error;
     });
   stream.begin({ drained: () => watching.attachment.drained(), ended: () => watching.end() });
-  if (!stream.isOver) watching.attachment.start();
+  if (stream.isOver) return;
+  if (watching.hasLost) {
+    stream.send("gap", {
+      session_id,
+      since_seq: since_seq ?? watching.last_seq,
+      gap_reason: "persistence_error",
+    });
+  }
+  watching.attachment.start();
 }
 
 function subscriber(stream: EventStream, texts: BatchTexts, session_id: string): Subscriber {

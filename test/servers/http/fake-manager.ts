@@ -20,6 +20,7 @@ export class FakeManager implements Manager {
   /** Thrown by the next call. */
   refusal: Error | undefined;
   repeated = false;
+  hasLost = false;
   waits: Promise<unknown> = Promise.resolve();
   aborted = 0;
   readonly #batches = new Map<string, Batch>();
@@ -63,7 +64,8 @@ export class FakeManager implements Manager {
     known(session_id);
     const ear = new Ear(this, subscriber, since_seq ?? this.log.length);
     this.ears.add(ear);
-    return { last_seq: this.log.length, attachment: ear, end: () => void this.ears.delete(ear) };
+    const { hasLost } = this;
+    return { last_seq: this.log.length, hasLost, attachment: ear, end: () => void this.ears.delete(ear) };
   }
 
   onChange(listener: (change: ChangeView) => void): () => void {

@@ -177,6 +177,18 @@ describe("the events of a session", () => {
   });
 });
 
+test("a reader that comes in the middle of a time without log is told that something is missing", async () => {
+  world.manager.hasLost = true;
+  const reader = await follow(`${EVENTS}?since_seq=0`);
+  await reader.until(({ events }) => events.length >= 1);
+  const [first] = reader.events;
+  expect([first?.event, JSON.parse(first?.data ?? "{}")]).toEqual([
+    "gap",
+    { session_id: SESSION, since_seq: 0, gap_reason: "persistence_error" },
+  ]);
+  reader.close();
+});
+
 describe("the changes of all sessions", () => {
   const removed = (n: number) => ({ kind: "session_removed" as const, session_id: `s-${n}` });
 

@@ -60,7 +60,8 @@ export const SESSION_ROUTES: readonly Route[] = [
     name: "list_sessions",
     summary: "Sessions, the most recently active first.",
     query: z.strictObject({
-      backend: z.string().optional(),
+      backend: z.string().optional().describe("Also as a provider: `codex-app`."),
+      provider: z.string().optional().describe("The same."),
       parent: SessionId.optional().describe("Children of this session."),
       name: z.string().optional(),
       cwd: z.string().optional(),
@@ -69,7 +70,11 @@ export const SESSION_ROUTES: readonly Route[] = [
       limit: wholeNumber(1, 10_000).optional().describe("At most so many."),
     }),
     replies: { 200: json("The sessions.", "SessionsReply", SessionsReply) },
-    handle: async ({ query }, { manager }) => ({ body: { sessions: await manager.views(given(query)) } }),
+    handle: async ({ query: { backend, provider, ...query } }, { manager }) => {
+      const named =
+        backend === undefined && provider === undefined ? undefined : oneBackend(backend, provider);
+      return { body: { sessions: await manager.views(given({ ...query, backend: named })) } };
+    },
   }),
   route({
     method: "get",
@@ -97,11 +102,14 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Ends a session and forgets it for good: its history, queue and requests.",
     query: z.strictObject({ tree: TREE }),
     body: { name: "TreeBody", schema: TreeBody },
+    asker: "who deleted it",
     replies: { 200: json("The ids of what was deleted.", "DeletedReply", DeletedReply) },
     errors: ["session_unknown", "store_failed"],
-    handle: async ({ param, query, body }, { manager }) => ({
-      body: { deleted: await manager.remove(param("id"), { tree: oneTree(query.tree, body.tree) }) },
-    }),
+    handle: async ({ param, query, body, asker }, { manager }) => {
+      const by = asker === undefined ? {} : { by: asker };
+      const tree = oneTree(query.tree, body.tree);
+      return { body: { deleted: await manager.remove(param("id"), { tree, ...by }) } };
+    },
   }),
   route({
     method: "post",
