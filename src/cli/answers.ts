@@ -16,7 +16,7 @@ export interface Given {
 
 export const REQUEST_ID = /^req_\w*$/;
 /** A shorter beginning of an id is typed without having read it. */
-const SHORTEST_NAME = "req_5a01".length;
+export const SHORTEST_NAME = "req_5a01".length;
 
 /** The first word may name the request; the rest belongs to the answer. */
 export function splitRequest(words: readonly string[], rest: string): Given {

@@ -13,6 +13,8 @@ export interface Flag {
   /** It may be given more than once; what was given is in `many`. */
   isMany?: true;
   summary: string;
+  /** What completion offers for its value: files, or a kind in the program's table. */
+  completes?: string;
 }
 
 export interface Arguments {
@@ -23,14 +25,19 @@ export interface Arguments {
 }
 
 export class UsageError extends CodedError {
-  constructor(message: string) {
+  /** What to type for more, when that is not the help of the program. */
+  readonly help: string | undefined;
+
+  constructor(message: string, help?: string) {
     super("usage", message);
+    this.help = help;
   }
 }
 
 /**
  * Takes the flags of the table out of argv. From the word number `verbatimFrom` on, and behind `--`, everything
- * is a word, so that a prompt may hold what looks like a flag.
+ * is a word, so that a prompt may hold what looks like a flag. A `--` behind that word is one of them: it may be meant
+ * for whoever reads them.
  */
 export function parseArguments(
   argv: readonly string[],
@@ -43,7 +50,7 @@ export function parseArguments(
   for (let at = 0; at < argv.length; at += 1) {
     const argument = argv[at] ?? "";
     if (argument === "--" || words.length >= verbatimFrom) {
-      words.push(...argv.slice(argument === "--" ? at + 1 : at));
+      words.push(...argv.slice(words.length >= verbatimFrom ? at : at + 1));
       break;
     }
     if (!argument.startsWith("-") || argument === "-") {
@@ -81,7 +88,7 @@ export async function runMain(program: string, main: () => Promise<number>): Pro
     process.exitCode = await main();
   } catch (error) {
     process.stderr.write(`${program}: ${sanitize(messageOf(error))}\n`);
-    if (error instanceof UsageError) process.stderr.write(`Try '${program} --help'.\n`);
+    if (error instanceof UsageError) process.stderr.write(`Try '${error.help ?? `${program} --help`}'.\n`);
     process.exitCode = error instanceof UsageError ? 2 : 1;
   }
 }
@@ -92,7 +99,8 @@ function findFlag(given: string, table: readonly Flag[]): Flag {
   );
   if (flag !== undefined) return flag;
   const names = table.map(({ name }) => `--${name}`);
-  throw new UsageError(`unknown flag ${given}${didYouMean(given, names)}`);
+  const hint = didYouMean(given, names) || "; if it is meant as text, put -- before it";
+  throw new UsageError(`unknown flag ${/\s/.test(given) ? JSON.stringify(given) : given}${hint}`);
 }
 
 function splitOnce(text: string, separator: string): [string, string?] {

@@ -6,6 +6,7 @@ import type { Backoff } from "./backoff.ts";
 import { findSocket } from "./discover.ts";
 import { type Exchange, exchangeJson, exchangeText } from "./http/exchange.ts";
 import { type FollowPort, followChanges, followSession } from "./http/follow.ts";
+import { inTime } from "./http/in-time.ts";
 import { DEFAULT_RETRY, type RetryOptions, retried } from "./http/retry.ts";
 import type {
   Action,
@@ -145,6 +146,7 @@ export class HttpClient {
     return followChanges(this.#port(), signal);
   }
 
+  /** With `timeoutMs` also a daemon that goes away is looked for no longer than that; then it fails with `timeout`. */
   async wait(session_id: string, options: WaitOptions = {}): Promise<WaitReply> {
     const { until = ["idle", "blocked"], message_id, timeoutMs, signal } = options;
     const endMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
@@ -154,7 +156,15 @@ export class HttpClient {
       const query = { until: until.join(","), message_id, timeout_s };
       const path = withQuery(pathOf(session_id, "wait"), query);
       const silenceMs = SILENCE_MS + WAIT_PIECE_S * 1000;
-      const reply = await this.#again<WaitReply>({ method: "GET", path, silenceMs, signal });
+      const order = { method: "GET", path, silenceMs, signal } as const;
+      const reply = await (timeoutMs === undefined
+        ? this.#again<WaitReply>(order)
+        : inTime(leftMs, signal, (ask, retry) =>
+            retried(() => this.#once<WaitReply>({ ...order, signal: ask }), {
+              ...this.#retry,
+              signal: retry,
+            }),
+          ));
       if (reply.reason !== "timeout" || Date.now() >= endMs) return reply;
     }
   }

@@ -31,6 +31,11 @@ test("behind the given number of words everything is a word", () => {
   });
 });
 
+test("two dashes behind the given number of words are kept for whoever reads those words", () => {
+  expect(parseArguments(["--json", "show", "--", "-x"], FLAGS, 1).words).toEqual(["show", "--", "-x"]);
+  expect(parseArguments(["--", "show", "-x"], FLAGS, 1).words).toEqual(["show", "-x"]);
+});
+
 test("behind two dashes everything is a word, and one dash is a word", () => {
   expect(parseArguments(["-", "--", "--json"], FLAGS)).toEqual({
     words: ["-", "--json"],
@@ -41,7 +46,8 @@ test("behind two dashes everything is a word, and one dash is a word", () => {
 
 test.each([
   [["--sokcet", "x"], "unknown flag --sokcet; did you mean --socket?"],
-  [["--zzz"], "unknown flag --zzz"],
+  [["--zzz"], "unknown flag --zzz; if it is meant as text, put -- before it"],
+  [["- item"], 'unknown flag "- item"; if it is meant as text, put -- before it'],
   [["--socket"], "--socket needs a value: --socket PATH"],
   [["--json=1"], "--json takes no value"],
 ])("%j is refused: %s", (argv, message) => {

@@ -60,6 +60,17 @@ describe("the events of a session", () => {
     expect(server.received[0]?.headers.accept).toBe("text/event-stream");
   });
 
+  test("a daemon that goes away while the stream is being opened is found again", async () => {
+    const { http } = await world([
+      (_emit, _received, response) => cut(response),
+      (emit) => {
+        frames(emit, 1);
+        emit("closed", DELETED);
+      },
+    ]);
+    expect(await read(http.follow("s1", { since_seq: 0 }))).toEqual([1, "closed"]);
+  });
+
   test("a daemon that is away for a while is found again", async () => {
     const { http, server } = await world([
       (emit) => {

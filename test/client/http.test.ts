@@ -188,6 +188,34 @@ describe("wait", () => {
     expect(server.received.map(({ query }) => query["until"])).toEqual(Array(3).fill("idle,blocked"));
   });
 
+  test("keeps its time when the daemon dies meanwhile, however long it would be looked for", async () => {
+    const { http, server } = await world(
+      async () => {
+        void server.kill();
+        return "cut";
+      },
+      { retry: { initialMs: 60_000, maxMs: 60_000 } },
+    );
+    await expect(http.wait("s1", { timeoutMs: 20 })).rejects.toMatchObject({ code: "timeout" });
+  });
+
+  test("keeps its time when the daemon is stuck", async () => {
+    const { http } = await world(() => undefined);
+    await expect(http.wait("s1", { timeoutMs: 5 })).rejects.toMatchObject({ code: "timeout" });
+  });
+
+  test("with a time to keep is still aborted by the caller, and a real error is told as it is", async () => {
+    const abort = new AbortController();
+    const { http } = await world(({ path }) => {
+      if (path !== "/sessions/s1/wait") return anError("session_unknown");
+      abort.abort();
+      return undefined;
+    });
+    const options = { timeoutMs: 60_000, signal: abort.signal };
+    await expect(http.wait("s1", options)).rejects.toMatchObject({ code: "aborted" });
+    await expect(http.wait("s2", { timeoutMs: 0 })).rejects.toMatchObject({ code: "session_unknown" });
+  });
+
   test("is over when its own time is over", async () => {
     const { http, server } = await world(() => aWait({ reason: "timeout" }));
     expect(await http.wait("s1", { timeoutMs: 0, until: ["idle"], message_id: "m1" })).toMatchObject({

@@ -8,6 +8,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
   {
     name: "socket",
     value: "PATH",
+    completes: "file",
     summary: "the daemon's socket (default: $BLEMEESD_SOCKET, $XDG_RUNTIME_DIR/blemeesd.sock, …)",
   },
   { name: "json", summary: "print the daemon's frames, one JSON object a line" },

@@ -37,7 +37,8 @@ function check(verb: Verb, argv: readonly string[], common: readonly Flag[], tex
     throw new UsageError(`usage: ${usage}`);
   }
   if (verbatimFrom === undefined) return { verb, given: { words, flags, rest: "" } };
-  const rest = text ?? words.slice(verbatimFrom).join(" ");
+  const behind = words.slice(verbatimFrom);
+  const rest = text ?? (behind[0] === "--" ? behind.slice(1) : behind).join(" ");
   return { verb, given: { words: words.slice(0, verbatimFrom), flags, rest } };
 }
 

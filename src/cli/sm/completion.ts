@@ -28,5 +28,6 @@ function tableOf(): CompletionTable {
     programFlags: PROGRAM_FLAGS,
     commonFlags: COMMON_FLAGS,
     asks: { session: "sm --no-start all --ids", request: "sm --no-start requests --ids" },
+    flagAsks: { message: "sm --no-start queue SESSION --ids" },
   };
 }

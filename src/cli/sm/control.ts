@@ -1,12 +1,13 @@
 // The commands that steer a session: interrupt, stop, rm, name, queue.
+import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { InputRecord, QueuedMessage, QueueReply } from "../../client/index.ts";
+import type { HttpClient, InputRecord, QueuedMessage, QueueReply } from "../../client/index.ts";
 import { cutTo } from "../bar.ts";
 import { type Flag, UsageError } from "../command.ts";
 import { duration } from "../duration.ts";
 import { table } from "../output.ts";
 import { ANY, type Command, show, textFlag } from "./command.ts";
-import { findSession, titleOf } from "./find.ts";
+import { CAREFUL, findSession, titleOf } from "./find.ts";
 import { textOf } from "./outcome.ts";
 
 const TREE: Flag = { name: "tree", summary: "also all sessions below it" };
@@ -36,7 +37,7 @@ export const STOP: Command = {
   examples: ["stop manager --tree"],
   async run({ words, flags }, context) {
     const http = await context.connect();
-    const { session_id } = await findSession(http, words[0] ?? "");
+    const { session_id } = await findSession(http, words[0] ?? "", CAREFUL);
     const stopped = await http.stop(session_id, { tree: flags["tree"] === true });
     if (stopped.length === 0 && !context.isJson) context.output.note("nothing was running");
     return show(context, { stopped }, () => stopped.map((id) => `stopped ${id}`));
@@ -53,7 +54,7 @@ export const RM: Command = {
   examples: ["rm fixer --yes"],
   async run({ words, flags }, context) {
     const http = await context.connect();
-    const session = await findSession(http, words[0] ?? "");
+    const session = await findSession(http, words[0] ?? "", CAREFUL);
     const tree = flags["tree"] === true;
     if (!flags["yes"]) {
       const below = tree && session.children.length > 0 ? " and all below it" : "";
@@ -88,22 +89,49 @@ export const QUEUE: Command = {
   summary: "what waits to be delivered, and what became of the last messages",
   words: [1, 1],
   completes: "session",
-  flags: [{ name: "cancel", value: "MESSAGE", summary: "take a message out of the queue" }],
-  examples: ["queue fixer", "queue fixer --cancel msg_5a01f0d8"],
+  flags: [
+    { name: "cancel", value: "MESSAGE", completes: "message", summary: "take a message out of the queue" },
+    { name: "clear", summary: "take all that waits out of the queue" },
+    { name: "ids", summary: "only the ids of what waits, one a line" },
+  ],
+  examples: ["queue fixer", "queue fixer --cancel msg_5a01f0d8", "queue fixer --clear"],
   async run(given, context) {
+    const message_id = textFlag(given, "cancel");
+    if (message_id !== undefined && given.flags["clear"])
+      throw new UsageError("--cancel or --clear, not both");
     const http = await context.connect();
     const { session_id } = await findSession(http, given.words[0] ?? "");
-    const message_id = textFlag(given, "cancel");
+    if (given.flags["clear"]) {
+      const cancelled = await clear(http, session_id);
+      if (cancelled.length === 0 && !context.isJson) context.output.note("nothing waits");
+      return show(context, { cancelled }, () => cancelled.map((id) => `cancelled ${id}`));
+    }
     if (message_id !== undefined) {
       const reply = await http.cancelInput(session_id, message_id);
       return show(context, reply, () => [`cancelled ${message_id}`]);
     }
     const queue = await http.queue(session_id);
+    if (given.flags["ids"])
+      return show(context, queue, () => queue.queued.map((message) => message.message_id));
     const isEmpty = queue.queued.length + queue.recent.length === 0;
     if (isEmpty && !context.isJson) context.output.note("nothing was sent yet");
     return show(context, queue, () => (isEmpty ? [] : queueLines(queue, context.output.columns, Date.now())));
   },
 };
+
+/** Gives the ids of what was cancelled; what is delivered meanwhile is not among them. */
+async function clear(http: HttpClient, session_id: string): Promise<string[]> {
+  const cancelled: string[] = [];
+  for (const { message_id } of (await http.queue(session_id)).queued) {
+    try {
+      await http.cancelInput(session_id, message_id);
+      cancelled.push(message_id);
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.code !== "message_unknown") throw error;
+    }
+  }
+  return cancelled;
+}
 
 /** What is next to be delivered first, below it what was delivered, newest first. */
 export function queueLines({ queued, recent, held }: QueueReply, columns: number, nowMs: number): string[] {

@@ -3,15 +3,19 @@ import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { HttpClient, SessionView } from "../../client/index.ts";
 import { cutTo } from "../bar.ts";
-import { didYouMean } from "../command.ts";
+import { didYouMean, UsageError } from "../command.ts";
 
-const SESSION_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+export const SESSION_ID = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i;
 const SHORT = 8;
 /** So many candidates are named. */
 const MAX_NAMED = 10;
 
-export async function findSession(http: HttpClient, given: string): Promise<SessionView> {
+/** So much of an id is asked for where a wrong one would do harm. */
+export const CAREFUL = 4;
+
+/** `least`: so many characters the beginning of an id must have; names and whole ids may be shorter. */
+export async function findSession(http: HttpClient, given: string, least = 1): Promise<SessionView> {
   if (SESSION_ID.test(given)) {
     try {
       return await http.session(given);
@@ -19,16 +23,18 @@ export async function findSession(http: HttpClient, given: string): Promise<Sess
       if (!(error instanceof CodedError) || error.code !== "session_unknown") throw error;
     }
   }
-  return pickSession(await http.sessions(), given);
+  return pickSession(await http.sessions(), given, least);
 }
 
-export function pickSession(sessions: readonly SessionView[], given: string): SessionView {
+export function pickSession(sessions: readonly SessionView[], given: string, least = 1): SessionView {
   const exact = sessions.find(({ session_id }) => session_id === given);
   if (exact !== undefined) return exact;
   const named = sessions.filter(({ name }) => name === given);
   const found = named.length > 0 ? named : sessions.filter(({ session_id }) => session_id.startsWith(given));
   const [only, ...others] = given === "" ? [] : found;
   if (only === undefined) throw unknown(sessions, given);
+  if (named.length === 0 && given.length < least && only.session_id !== given)
+    throw new UsageError(`say at least ${least} characters of the id, not only ${JSON.stringify(given)}`);
   if (others.length > 0) throw ambiguous(found, given);
   return only;
 }

@@ -8,6 +8,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
   {
     name: "socket",
     value: "PATH",
+    completes: "file",
     summary: "the daemon's socket (default: $BLEMEES_SOCKET, $BLEMEESD_SOCKET, …)",
   },
   { name: "json", summary: "one JSON document, or one a line where it streams" },

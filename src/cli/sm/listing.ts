@@ -155,11 +155,12 @@ function filterOf(given: Arguments): SessionsFilter {
   };
 }
 
-/** For completion: what can stand for a session in one word. */
-function idsOf(sessions: readonly SessionView[]): string[] {
-  return sessions.flatMap(({ session_id, name }) =>
+/** For completion: what can stand for a session in one word; a name of several once. */
+export function idsOf(sessions: readonly SessionView[]): string[] {
+  const words = sessions.flatMap(({ session_id, name }) =>
     name === undefined || /\s/.test(name) ? [session_id] : [session_id, name],
   );
+  return [...new Set(words)];
 }
 
 function daemonRows(status: Record<string, unknown>, socket: string): string[][] {

@@ -8,6 +8,7 @@ import { Output } from "../output.ts";
 import { type Command, type Context, textFlag } from "./command.ts";
 import { COMMANDS, findCommand } from "./commands.ts";
 import { completionScript } from "./completion.ts";
+import { SESSION_ID } from "./find.ts";
 import { COMMON_FLAGS, commandHelp, OWN_COMMANDS, PROGRAM_FLAGS, programHelp } from "./help.ts";
 import { reach, startDaemon } from "./start-daemon.ts";
 
@@ -21,31 +22,12 @@ export interface MainOptions {
 const EXIT_INTERRUPTED = 130;
 const READING_NOTE_MS = 1_000;
 
+/** With --json an error is one document too, whatever went wrong. */
 export async function main(argv: readonly string[], options: MainOptions): Promise<number> {
-  // The program's flags stand before the command; what follows is the command's.
-  const program = parseArguments(argv, PROGRAM_FLAGS, 1);
-  if (program.flags["version"]) return say(`sm ${options.version}`);
-  const [name, ...rest] = program.words;
-  if (name === undefined || name === "help") return say(helpOn(rest[0]));
-  if (name === "completion" && rest[0] !== "--help") return say(completionScript(rest[0] ?? ""));
-  const command = findCommand(name);
-  if (command === undefined) throw unknownCommand(name);
-  const behind = parseArguments(rest, [...(command.flags ?? []), ...COMMON_FLAGS]);
-  const given: Arguments = { ...behind, flags: { ...program.flags, ...behind.flags } };
-  if (given.flags["help"]) return say(commandHelp(command));
-  const [fewest, most] = command.words;
-  if (given.words.length < fewest || given.words.length > most)
-    throw new UsageError(`usage: sm ${command.usage}`);
-  return run(command, given, options);
-}
-
-async function run(command: Command, given: Arguments, options: MainOptions): Promise<number> {
-  const isJson = given.flags["json"] === true;
-  const signal = onInterrupt();
   try {
-    return await command.run(given, contextOf(given, options, signal));
+    return await mainOf(argv, options);
   } catch (error) {
-    if (signal.aborted) return EXIT_INTERRUPTED;
+    const isJson = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
     if (!isJson || !(error instanceof CodedError)) throw error;
     const { code, message, data } = error;
     process.stderr.write(`${sanitizeJson(JSON.stringify({ error: { code, message, data } }))}\n`);
@@ -53,10 +35,56 @@ async function run(command: Command, given: Arguments, options: MainOptions): Pr
   }
 }
 
+async function mainOf(argv: readonly string[], options: MainOptions): Promise<number> {
+  // The program's flags stand before the command; what follows is the command's.
+  const program = parseArguments(argv, PROGRAM_FLAGS, 1);
+  if (program.flags["version"]) return say(`sm ${options.version}`);
+  const [name, ...rest] = program.words;
+  const first = rest[0] === "--" ? rest[1] : rest[0];
+  if (name === undefined || name === "help") return say(helpOn(first));
+  if (name === "completion" && first !== "--help") return say(completionScript(first ?? ""));
+  const command = findCommand(name);
+  if (command === undefined) throw unknownCommand(name);
+  try {
+    const behind = parseArguments(rest, [...(command.flags ?? []), ...COMMON_FLAGS]);
+    const given: Arguments = { ...behind, flags: { ...program.flags, ...behind.flags } };
+    if (given.flags["help"]) return say(commandHelp(command));
+    const [fewest, most] = command.words;
+    if (given.words.length < fewest || given.words.length > most)
+      throw new UsageError(`usage: sm ${command.usage}`);
+    return await run(command, given, options);
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(error.message, `sm help ${command.name}`) : error;
+  }
+}
+
+async function run(command: Command, given: Arguments, options: MainOptions): Promise<number> {
+  const signal = onInterrupt();
+  const context = contextOf(given, options, signal);
+  try {
+    return await command.run(given, context);
+  } catch (error) {
+    if (signal.aborted) return EXIT_INTERRUPTED;
+    throw isAboutSelf(error, given, context) ? unknownSelf(error) : error;
+  }
+}
+
+/** Nobody typed that id, so the daemon's words alone would be a riddle. */
+function isAboutSelf(error: unknown, { words, flags }: Arguments, { self }: Context): error is CodedError {
+  if (self === undefined || !(error instanceof CodedError) || error.code !== "session_unknown") return false;
+  return error.message.includes(self) && !words.includes(self) && flags["parent"] !== self;
+}
+
+function unknownSelf({ code, message, data }: CodedError): CodedError {
+  const text = `${message}; it is from BLEMEES_SESSION_ID: unset that outside of an agent`;
+  return new CodedError(code, text, data === undefined ? {} : { data });
+}
+
 function contextOf(given: Arguments, options: MainOptions, signal: AbortSignal): Context {
   const { stdin, stdout, stderr, env } = process;
   const output = new Output({ stdout, stderr, isQuiet: given.flags["quiet"] === true });
   const socket = textFlag(given, "socket") ?? (env["BLEMEES_SOCKET"] || undefined);
+  if (socket === "") throw new UsageError("--socket needs the path of the daemon's socket");
   const self = env["BLEMEES_SESSION_ID"] || undefined;
   return {
     output,
@@ -96,6 +124,10 @@ const PATIENCE = { initialMs: 50, maxMs: 1_000 };
 
 async function connect(given: Arguments, how: ConnectHow): Promise<HttpClient> {
   const { socket, self, program, output, isPatient } = how;
+  if (self !== undefined && !SESSION_ID.test(self))
+    throw new UsageError(
+      `BLEMEES_SESSION_ID is no session id: ${JSON.stringify(self)}; unset it outside of an agent`,
+    );
   const options: HttpOptions = {
     ...(isPatient ? { retry: PATIENCE } : {}),
     ...(socket === undefined ? {} : { socket }),
@@ -126,7 +158,10 @@ function unknownCommand(name: string): UsageError {
 
 function helpOn(name: string | undefined): string {
   const command = name === undefined ? undefined : findCommand(name);
-  return command === undefined ? programHelp() : commandHelp(command);
+  if (command !== undefined) return commandHelp(command);
+  if (name === undefined || name.startsWith("-") || OWN_COMMANDS.some((own) => own.name === name))
+    return programHelp();
+  throw unknownCommand(name);
 }
 
 function say(text: string): number {

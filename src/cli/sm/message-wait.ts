@@ -1,5 +1,7 @@
 // `--wait`: until the turn of a message has ended, or its agent asks something; then the answer is printed.
-import type { HttpClient, SessionView } from "../../client/index.ts";
+import { CodedError } from "../../base/coded-error.ts";
+import type { HttpClient, SessionView, WaitOptions, WaitReply } from "../../client/index.ts";
+import { UsageError } from "../command.ts";
 import type { Context } from "./command.ts";
 import { titleOf } from "./find.ts";
 import { answerOf, EXIT, verdictOf } from "./outcome.ts";
@@ -14,6 +16,28 @@ export interface Sent {
   reply: object;
 }
 
+/** Whoever waits inside a turn for the end of that turn waits for ever. */
+export function checkNotOwnTurn(session: SessionView, self: string | undefined, todo: string): void {
+  if (session.session_id !== self || session.turn === undefined) return;
+  throw new UsageError(
+    `${titleOf(session)} is the session of this agent: its turn goes on as long as this waits, so the wait would never end; ${todo}, and end the turn`,
+  );
+}
+
+/** A daemon that is away when the time is over does not make it longer: the session is then as it was last seen. */
+export async function waitInTime(
+  http: HttpClient,
+  session: SessionView,
+  options: WaitOptions,
+): Promise<WaitReply> {
+  try {
+    return await http.wait(session.session_id, options);
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== "timeout") throw error;
+    return { reason: "timeout", session };
+  }
+}
+
 export async function printAnswer(
   http: HttpClient,
   context: Context,
@@ -22,8 +46,8 @@ export async function printAnswer(
 ): Promise<number> {
   const { output, signal } = context;
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
-  const waited = await http.wait(session.session_id, { message_id, until: ["blocked"], signal, ...limit });
-  await cancelWakes(http, context.self, waited.session);
+  const waited = await waitInTime(http, session, { message_id, until: ["blocked"], signal, ...limit });
+  if (waited.reason !== "timeout") await cancelWakes(http, context.self, waited.session);
   const { code, text } = verdictOf(waited);
   const isOver = waited.reason !== "timeout" && waited.reason !== "blocked";
   const answer = isOver ? await answerOf(http, waited.session, since_seq, waited.input?.turn_id) : undefined;

@@ -8,6 +8,7 @@ export const FILE: Flag = {
   name: "file",
   short: "F",
   value: "FILE",
+  completes: "file",
   summary: "take the text from a file (- is stdin)",
 };
 

@@ -11,6 +11,7 @@ import {
   pickRequest,
   REQUEST_ID,
   refusalOf,
+  SHORTEST_NAME,
 } from "../answers.ts";
 import { type Arguments, type Flag, UsageError } from "../command.ts";
 import { answerText, outcome, settledLines } from "../request-outcome.ts";
@@ -148,7 +149,7 @@ async function isMeant(
   if (confirm === undefined || given.flags["yes"]) {
     if (!isRefusal && given.flags["shown"] === undefined && !isNamed(split, row)) {
       output.ask(lines(hintFor(row)));
-      throw new UsageError(`name the request in full: ${row.request_id}`);
+      throw new UsageError(`say at least ${SHORTEST_NAME} characters of the request's id: ${row.request_id}`);
     }
     if (!isJson) output.ask(lines(`your answer: ${answerText(answer, SM_WORDS)}`));
     return true;
@@ -173,7 +174,10 @@ async function findRequest(http: HttpClient, request: string): Promise<RequestRo
   const pending = (await http.allRequests()).filter(begins);
   if (pending.length > 0) return whole(http, pickRequest(pending, request));
   const all = await http.allRequests({ include_settled: true, include_orphaned: true });
-  return whole(http, pickRequest(all.filter(begins), request));
+  const over = all.filter(begins);
+  if (over.length === 0)
+    throw new CodedError("request_unknown", `there is no request ${request}; \`sm requests\` lists them`);
+  return whole(http, pickRequest(over, request));
 }
 
 function whole(http: HttpClient, row: RequestRow): Promise<RequestRow> {

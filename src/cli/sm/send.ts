@@ -5,7 +5,7 @@ import type { HttpClient, InputBody, InputReply, SessionView } from "../../clien
 import { UsageError } from "../command.ts";
 import { ANY, type Command, numberFlag, show } from "./command.ts";
 import { findSession } from "./find.ts";
-import { printAnswer } from "./message-wait.ts";
+import { checkNotOwnTurn, printAnswer } from "./message-wait.ts";
 import { EXIT_NOTES } from "./outcome.ts";
 import { FILE, promptText } from "./prompt-text.ts";
 
@@ -19,7 +19,7 @@ export const SEND: Command = {
     FILE,
     { name: "now", summary: "interrupt what runs and go in front of the queue" },
     { name: "wait", short: "w", summary: "wait until its turn has ended and print the answer" },
-    { name: "timeout", value: "S", summary: "wait so many seconds at most" },
+    { name: "timeout", short: "t", value: "S", summary: "wait so many seconds at most" },
   ],
   examples: ['send fixer "and run the linter too"', "send fixer --now --wait stop that, use git mv"],
   notes: ["Put -- before a text that begins with a dash. With --wait:", ...EXIT_NOTES],
@@ -31,6 +31,7 @@ export const SEND: Command = {
     const timeout = numberFlag(given, "timeout");
     const http = await context.connect();
     const session = await findSession(http, id);
+    if (given.flags["wait"]) checkNotOwnTurn(session, context.self, "send without --wait");
     const body = { text, ...(given.flags["now"] ? { now: true } : {}) };
     const reply = await input(http, session, body);
     const { message_id } = reply.input;

@@ -7,6 +7,7 @@ import { type Style, table } from "../output.ts";
 import { shortIds } from "./find.ts";
 
 const MAX_NAME = 24;
+const MIN_NAME = 6;
 const HEADER = ["SESSION", "NAME", "AGENT", "STATE", "AGE", "ACTIVE", "COST", "WAITS", "LAST ACTION"];
 
 export interface StyledLine {
@@ -17,7 +18,7 @@ export interface StyledLine {
 export function sessionTable(views: readonly SessionView[], columns: number, nowMs: number): StyledLine[] {
   const shorts = shortIds(views.map(({ session_id }) => session_id));
   const rows = views.map((view) => [shorts.get(view.session_id) ?? "", ...cells(view, nowMs)]);
-  return styled(views, table([HEADER, ...rows], columns));
+  return styled(views, fitted(rows, columns));
 }
 
 /** Parents with their children below them; the oldest first. */
@@ -30,8 +31,20 @@ export function sessionTree(views: readonly SessionView[], columns: number, nowM
   ]);
   return styled(
     nodes.map(({ view }) => view),
-    table([HEADER, ...rows], columns),
+    fitted(rows, columns),
   );
+}
+
+/** On a narrow screen a name gives way, so that the state, two columns behind it, is still to be seen. */
+function fitted(rows: readonly string[][], columns: number): string[] {
+  const all = [HEADER, ...rows];
+  const width = (at: number): number => Math.max(...all.map((row) => row[at]?.length ?? 0));
+  const gaps = 3 * "  ".length;
+  // A name and a line that are cut end with a sign each.
+  const left = columns - width(0) - width(2) - width(3) - gaps - 2;
+  const nameWidth = Math.max(MIN_NAME, Math.min(MAX_NAME, left));
+  const cut = rows.map((row) => row.map((cell, at) => (at === 1 ? cutTo(cell, nameWidth) : cell)));
+  return table([HEADER, ...cut], columns);
 }
 
 interface Node {
@@ -142,7 +155,7 @@ export function isWaiting({ pending_requests }: SessionView): boolean {
 
 function cells(view: SessionView, nowMs: number): string[] {
   return [
-    cutTo(sanitizeLine(view.name ?? "-"), MAX_NAME),
+    sanitizeLine(view.name ?? "-"),
     view.provider,
     stateOf(view),
     duration(Math.max(0, nowMs - view.started_at_ms)),

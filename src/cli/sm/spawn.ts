@@ -1,10 +1,11 @@
 // `sm spawn`: a session that lives without an owner. Inside an agent it is a child of the agent's own session.
 import { resolve } from "node:path";
-import type { SpawnBody } from "../../client/index.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { SessionView, SpawnBody } from "../../client/index.ts";
 import { UsageError } from "../command.ts";
 import { parseOpenPairs } from "../values.ts";
-import { ANY, type Command, numberFlag, show, textFlag } from "./command.ts";
-import { findSession } from "./find.ts";
+import { ANY, type Command, type Context, numberFlag, show, textFlag } from "./command.ts";
+import { findSession, shortIds } from "./find.ts";
 import { printAnswer } from "./message-wait.ts";
 import { EXIT_NOTES } from "./outcome.ts";
 import { FILE, promptText } from "./prompt-text.ts";
@@ -17,7 +18,7 @@ export const SPAWN: Command = {
   completes: ["claude", "codex", "demo"],
   flags: [
     FILE,
-    { name: "cwd", value: "DIR", summary: "where the agent works (default: here)" },
+    { name: "cwd", value: "DIR", completes: "file", summary: "where the agent works (default: here)" },
     { name: "model", short: "m", value: "NAME", summary: "which model it uses" },
     { name: "name", short: "n", value: "NAME", summary: "what you call it; every command takes that name" },
     { name: "parent", value: "ID", summary: "whose child it is (inside an agent: that agent's)" },
@@ -33,7 +34,7 @@ export const SPAWN: Command = {
     { name: "no-wake", summary: "do not wake the parent for it" },
     { name: "notify", value: "URL", summary: "called when it waits or is done (see notify_allow_urls)" },
     { name: "wait", short: "w", summary: "wait for the answer and print it" },
-    { name: "timeout", value: "S", summary: "wait so many seconds at most" },
+    { name: "timeout", short: "t", value: "S", summary: "wait so many seconds at most" },
   ],
   examples: [
     'spawn codex --name fixer "make the tests pass"',
@@ -53,12 +54,13 @@ export const SPAWN: Command = {
       throw new UsageError("--wait needs a prompt to wait for");
     const http = await context.connect();
     const parent = textFlag(given, "parent");
+    const name = textFlag(given, "name");
     const body: SpawnBody = {
       ...(agent === "codex-app" ? { provider: agent } : { backend: agent }),
       cwd: resolve(textFlag(given, "cwd") ?? "."),
       ...(prompt === undefined ? {} : { prompt }),
       ...optional("model", textFlag(given, "model")),
-      ...optional("name", textFlag(given, "name")),
+      ...optional("name", name),
       ...optional("notify_url", textFlag(given, "notify")),
       ...(parent === undefined ? {} : { parent: (await findSession(http, parent)).session_id }),
       ...optionsOf(given.many["option"] ?? [], agent),
@@ -66,7 +68,9 @@ export const SPAWN: Command = {
       ...(given.flags["no-wake"] ? { wakes_parent: false } : {}),
       ...budgetOf(numberFlag(given, "budget-usd")),
     };
+    const twins = name === undefined ? [] : await http.sessions({ name });
     const reply = await http.spawn(body);
+    tellTwins(context, reply.session, twins);
     const { session, message_id } = reply;
     const { session_id } = session;
     if (given.flags["wait"] && message_id !== undefined) {
@@ -79,6 +83,18 @@ export const SPAWN: Command = {
     return show(context, reply, () => [session_id]);
   },
 };
+
+/** A name of two sessions means neither of them. */
+function tellTwins(
+  { output }: Context,
+  { session_id, name }: SessionView,
+  twins: readonly SessionView[],
+): void {
+  const others = twins.filter((view) => view.stopped_at_ms === undefined && view.session_id !== session_id);
+  if (others.length === 0) return;
+  const ids = [...shortIds(others.map((view) => view.session_id)).values()].join(", ");
+  output.note(`· ${sanitizeLine(name ?? "")} is also the name of ${ids}: use ids, or give one another name`);
+}
 
 function optional<K extends string>(key: K, value: string | undefined): { [key in K]?: string } {
   return (value === undefined ? {} : { [key]: value }) as { [key in K]?: string };

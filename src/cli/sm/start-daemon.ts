@@ -29,14 +29,26 @@ const LOG_TAIL_LINES = 5;
 
 /** A client of a daemon that answers; undefined when there is no daemon. */
 export async function reach(options: HttpOptions): Promise<HttpClient | undefined> {
+  let http: HttpClient | undefined;
   try {
-    const http = new HttpClient(options);
+    http = new HttpClient(options);
     await http.health();
     return http;
   } catch (error) {
-    if (error instanceof CodedError && error.code === "no_daemon") return undefined;
-    throw error;
+    if (!(error instanceof CodedError) || error.code !== "no_daemon") throw error;
+    if (http !== undefined) checkIsSocket(http.socket, error);
+    return undefined;
   }
+}
+
+/** Where something else is, no daemon can listen either. */
+function checkIsSocket(path: string, cause: unknown): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isSocket()) return;
+  const what = stats.isDirectory() ? "a directory" : "a file";
+  throw new CodedError("connect_failed", `${path} is not a socket but ${what}; name the daemon's socket`, {
+    cause,
+  });
 }
 
 export async function startDaemon(options: StartOptions, client: HttpOptions): Promise<HttpClient> {
@@ -47,9 +59,13 @@ export async function startDaemon(options: StartOptions, client: HttpOptions): P
       `no daemon runs, and ${program} is not there; start one with \`blemeesd\``,
     );
   const log = logFile(options.env);
+  const sizeBefore = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const child = launch(options, log);
-  const http = await untilAnswered(child, client, log);
-  note(`· started blemeesd (log: ${log})`);
+  const http = await untilAnswered(child, client, () => tailOf(log, sizeBefore));
+  const { pid } = await http.health();
+  note(
+    pid === child.pid ? `· started blemeesd (log: ${log})` : `· found blemeesd (pid ${pid}), just started`,
+  );
   return http;
 }
 
@@ -61,10 +77,20 @@ export function stateDirectory(env: Env): string {
 
 function logFile(env: Env): string {
   const directory = stateDirectory(env);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, "blemeesd.log");
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
-  return file;
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`);
+    closeSync(openSync(file, "a", 0o600));
+    return file;
+  } catch (error) {
+    const todo = "make that directory writable, or set BLEMEESD_STATE_DIR to one that is";
+    throw new CodedError(
+      "no_daemon",
+      `cannot start blemeesd: its log ${file} cannot be written (${messageOf(error)}); ${todo}`,
+      { cause: error },
+    );
+  }
 }
 
 function launch({ program, socket, env }: StartOptions, log: string): ChildProcess {
@@ -84,7 +110,11 @@ function launch({ program, socket, env }: StartOptions, log: string): ChildProce
   }
 }
 
-async function untilAnswered(child: ChildProcess, client: HttpOptions, log: string): Promise<HttpClient> {
+async function untilAnswered(
+  child: ChildProcess,
+  client: HttpOptions,
+  logged: () => readonly string[],
+): Promise<HttpClient> {
   let failure: string | undefined;
   let endMs = Date.now() + START_BUDGET_MS;
   const over = (text: string): void => {
@@ -99,19 +129,32 @@ async function untilAnswered(child: ChildProcess, client: HttpOptions, log: stri
       if (error instanceof CodedError && error.code === "connection_lost") return undefined;
       throw error;
     });
-    if (http !== undefined) return http;
+    if (http !== undefined && (await hasSessions(client))) return http;
     if (Date.now() >= endMs) {
       const why = failure ?? `it did not answer in ${START_BUDGET_MS / 1000} s`;
-      throw new CodedError(
-        "no_daemon",
-        [`cannot start blemeesd: ${why}; its log is ${log}:`, ...tailOf(log)].join("\n"),
-      );
+      throw new CodedError("no_daemon", `cannot start blemeesd: ${why}; ${logged().join("\n")}`);
     }
     await sleep(pauseMs);
   }
 }
 
-function tailOf(log: string): string[] {
-  const lines = readFileSync(log, "utf8").trimEnd().split("\n");
-  return lines.slice(-LOG_TAIL_LINES).map((line) => `  ${line}`);
+/** A daemon lives before it has read its store, and ends when it cannot. */
+async function hasSessions(client: HttpOptions): Promise<boolean> {
+  try {
+    await new HttpClient({ ...client, retry: false }).sessions({ limit: 1 });
+    return true;
+  } catch (error) {
+    if (error instanceof CodedError) return false;
+    throw error;
+  }
+}
+
+/** Only what was written since: an older failure is not why. */
+function tailOf(log: string, sizeBefore: number): string[] {
+  const text = readFileSync(log).subarray(sizeBefore).toString("utf8").trimEnd();
+  if (text === "") return [`it said nothing in its log ${log}`];
+  const all = text.split("\n");
+  const reasons = all.filter((line) => line.startsWith("blemeesd: "));
+  const lines = (reasons.length > 0 ? reasons : all).slice(-LOG_TAIL_LINES);
+  return [`its log ${log} says:`, ...lines.map((line) => `  ${line}`)];
 }

@@ -28,7 +28,8 @@ export const TAIL: Command = {
     const { session_id } = session;
     const actions = limit === 0 ? [] : (await http.actions(session_id, limit)).reverse();
     if (!given.flags["follow"]) {
-      if (actions.length === 0 && !context.isJson) context.output.note("nothing that it did is recorded");
+      if (actions.length === 0 && limit > 0 && !context.isJson)
+        context.output.note("nothing that it did is recorded");
       return show(context, { session_id, actions }, () => actionLines(actions, new Date()));
     }
     if (context.isJson) for (const action of actions) await context.output.json({ action });

@@ -3,6 +3,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import type { HttpClient, SessionView, WaitReply } from "../../client/index.ts";
 import { ANY, type Command, type Context, numberFlag } from "./command.ts";
 import { findSession, titleOf } from "./find.ts";
+import { checkNotOwnTurn, waitInTime } from "./message-wait.ts";
 import { EXIT, EXIT_NOTES, type Verdict, verdictOf } from "./outcome.ts";
 import { cancelWakes } from "./own-wakes.ts";
 
@@ -27,13 +28,16 @@ export const WAIT: Command = {
     const http = await context.connect();
     const sessions = await found(http, given.words, context);
     if (sessions === undefined) return EXIT.gone;
+    for (const session of sessions) checkNotOwnTurn(session, context.self, "wait for others");
     const ends = await waitFor(http, sessions, {
       isAny: given.flags["any"] === true,
       ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
       signal: context.signal,
       onEnd: (end) => tell(end, context),
     });
-    for (const { session } of ends) await cancelWakes(http, context.self, session);
+    for (const { reason, session } of ends) {
+      if (reason !== "timeout") await cancelWakes(http, context.self, session);
+    }
     const code = Math.max(...ends.map(({ verdict }) => verdict.code));
     if (context.isJson) {
       await context.output.json({
@@ -99,10 +103,8 @@ async function waitForOne(
   signal: AbortSignal,
 ): Promise<End> {
   try {
-    const reply = await http.wait(session.session_id, {
-      signal,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    });
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    const reply = await waitInTime(http, session, { signal, ...limit });
     return { reason: reply.reason, session: reply.session, verdict: verdictOf(reply) };
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "session_unknown") throw error;

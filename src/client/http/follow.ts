@@ -2,7 +2,7 @@
 // goes on behind the last event that was seen, so that each comes once and in order.
 import { CodedError } from "../../base/coded-error.ts";
 import type { WireFrame } from "../frames.ts";
-import { isCut, type RetryOptions, untilBack } from "./retry.ts";
+import { isCut, type RetryOptions, retried, untilBack } from "./retry.ts";
 import { type EventStream, openEvents } from "./sse.ts";
 import type { ChangeView, FollowOptions, StreamItem } from "./types.ts";
 
@@ -66,7 +66,7 @@ async function* lasting(
   { retry }: FollowPort,
   signal: AbortSignal | undefined,
 ): EventStream["messages"] {
-  let stream = await open();
+  let stream = await retried(open, { ...retry, signal });
   for (;;) {
     let cause = new CodedError("connection_lost", "the daemon ended the stream");
     try {

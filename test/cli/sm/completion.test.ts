@@ -6,6 +6,8 @@ import { expect, test } from "vitest";
 import { COMMANDS } from "../../../src/cli/sm/commands.ts";
 import { completionScript } from "../../../src/cli/sm/completion.ts";
 import { commandHelp, programHelp } from "../../../src/cli/sm/help.ts";
+import { idsOf } from "../../../src/cli/sm/listing.ts";
+import { aView } from "../../client/session-views.ts";
 
 const CHECKS: Record<string, string[]> = { bash: ["-n"], zsh: ["-n"], fish: ["--no-execute"] };
 const isThere = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
@@ -26,9 +28,12 @@ for (const [shell, check] of Object.entries(CHECKS)) {
 test.runIf(isThere("bash"))("bash completes commands, flags, and ids and names that sm prints", () => {
   const bin = mkdtempSync(join(tmpdir(), "sm-bin-"));
   try {
-    writeFileSync(join(bin, "sm"), '#!/bin/sh\n[ "$*" = "--no-start all --ids" ] && echo fixer', {
-      mode: 0o755,
-    });
+    const answers = [
+      '"--no-start all --ids") echo fixer ;;',
+      '"--no-start queue fixer --ids") echo msg_1 ;;',
+    ];
+    writeFileSync(join(bin, "sm"), `#!/bin/sh\ncase "$*" in\n${answers.join("\n")}\nesac`, { mode: 0o755 });
+    writeFileSync(join(bin, "d.sock"), "");
     const ask = (words: string, at: number): string =>
       spawnSync("bash", ["--norc"], {
         input: `${completionScript("bash")}\nCOMP_WORDS=(${words}); COMP_CWORD=${at}; _sm; echo "\${COMPREPLY[*]}"`,
@@ -39,9 +44,19 @@ test.runIf(isThere("bash"))("bash completes commands, flags, and ids and names t
     expect(ask("sm spawn --no-w", 2)).toBe("--no-wake");
     expect(ask("sm tail fi", 2)).toBe("fixer");
     expect(ask("sm spawn cod", 2)).toBe("codex");
+    expect(ask("sm queue fixer --cancel ms", 4)).toBe("msg_1");
+    expect(ask(`sm --socket ${bin}/d`, 2)).toBe(`${bin}/d.sock`);
+    expect(ask(`sm --socket ${bin}/d.sock tail fi`, 4)).toBe("fixer");
+    expect(ask(`sm tail --socket ${bin}/d`, 3)).toBe(`${bin}/d.sock`);
+    expect(ask("sm decline --cancel fi", 3)).toBe("");
   } finally {
     rmSync(bin, { recursive: true });
   }
+});
+
+test("a name that several sessions have is offered once", () => {
+  const views = ["a", "b"].map((session_id) => aView({ session_id, name: "twin" }));
+  expect(idsOf(views)).toEqual(["a", "twin", "b"]);
 });
 
 test("an unknown shell is refused with those that are known", () => {

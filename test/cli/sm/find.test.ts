@@ -44,6 +44,20 @@ test.each([
   );
 });
 
+test("where a wrong one would do harm a short beginning of an id is refused; names and whole ids are not", () => {
+  const views = [
+    ...VIEWS,
+    aView({ session_id: "w1" }),
+    aView({ session_id: C.replace("7", "9"), name: "n" }),
+  ];
+  expect(() => pickSession(views, "7b0", 4)).toThrow(
+    expect.objectContaining({ code: "usage", message: expect.stringContaining("at least 4 characters") }),
+  );
+  expect(pickSession(views, "7b00", 4).session_id).toBe(C);
+  expect(pickSession(views, "w1", 4).session_id).toBe("w1");
+  expect(pickSession(views, "n", 4).name).toBe("n");
+});
+
 test("of a UUID so much is shown that it is not another's; other ids are shown whole", () => {
   const shorts = shortIds([A, B, C, "plain"]);
   expect([...shorts.values()]).toEqual([A, B, "7b000000", "plain"]);

@@ -48,6 +48,16 @@ describe("the table", () => {
     }
   });
 
+  test("on a narrow screen the name gives way to the state", () => {
+    const idle = aView({ session_id: "5a01f0d8", name: "n".repeat(30), provider: "claude" });
+    const [header, line] = texts(sessionTable([idle], 40, NOW));
+    expect(header).toContain("STATE");
+    expect(line).toMatch(/^5a01f0d8 {2}n{6,16}… {2}claude {2}idle/);
+    const asking = { ...idle, activity_state: "waiting_permission" } as const;
+    expect(texts(sessionTable([asking], 40, NOW))[1]).toContain("waiting_per");
+    expect(texts(sessionTable([idle], 80, NOW))[1]).toContain(`${"n".repeat(24)}…`);
+  });
+
   test.each([
     [{ pending_requests: 1 }, "yellow"],
     [{ stalled: true }, "yellow"],
