@@ -5,7 +5,7 @@ import { startChild, within } from "../base/child.ts";
 import { messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
-import { type PostOutcome, postJson } from "../base/post-json.ts";
+import type { PostOutcome } from "../base/post-json.ts";
 import type { ResultEvent } from "../protocol/events.ts";
 import type { NotifyEvent, NotifyPayload } from "../protocol/notify.ts";
 import type { RequestRow } from "../protocol/requests.ts";
@@ -162,8 +162,10 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
     else this.#parts.log.warn("notify.failed", { ...fields, tries, message: reason });
   }
 
-  #post(url: URL, payload: NotifyPayload, signal: AbortSignal): Promise<PostOutcome> {
+  async #post(url: URL, payload: NotifyPayload, signal: AbortSignal): Promise<PostOutcome> {
     const { userAgent, backoffMs = POST_BACKOFF_MS } = this.#parts;
+    // Few daemons post anything, and HTTPS costs the start of all of them.
+    const { postJson } = await import("../base/post-json.ts");
     return postJson(url, payload, { timeoutMs: POST_LIMIT_MS, backoffMs, userAgent, signal });
   }
 
