@@ -164,7 +164,7 @@ export class Notifier implements Pick<SessionHooks, "turnEnded" | "asked"> {
 
   async #post(url: URL, payload: NotifyPayload, signal: AbortSignal): Promise<PostOutcome> {
     const { userAgent, backoffMs = POST_BACKOFF_MS } = this.#parts;
-    // Few daemons post anything, and HTTPS costs the start of all of them.
+    // Few daemons post anything, and what it needs would cost the start of all of them.
     const { postJson } = await import("../base/post-json.ts");
     return postJson(url, payload, { timeoutMs: POST_LIMIT_MS, backoffMs, userAgent, signal });
   }
