@@ -1,13 +1,22 @@
 // Wires the parts together: store, sessions, agents, socket. Nothing is decided here.
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
+import { messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
 import { createObserver, type Observer } from "../observe/index.ts";
 import type { DaemonFacts, Listening } from "../servers/types.ts";
 import { createSessions, drain, type Sessions } from "../sessions/index.ts";
-import { createMemoryStore, lateStore, openThreadStore, type Store } from "../store/index.ts";
+import {
+  createMemoryStore,
+  type Losses,
+  lateStore,
+  openLosses,
+  openThreadStore,
+  type Store,
+} from "../store/index.ts";
 import { withAgentTools } from "./agent-tools.ts";
 import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
@@ -49,12 +58,17 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { config, log, env } = parts;
   // The store opens when the socket is bound: nobody who says hello waits for the disk, and a daemon that may not
   // have the socket touches nothing.
+  const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
+  let losses: Losses | undefined;
   let bound: () => void = () => undefined;
   const opening = new Promise<void>((resolve) => {
     bound = resolve;
-  }).then(() => openStore(parts));
+  }).then(async () => {
+    const opened = await openStore(parts);
+    if (isDurable) losses = tryOpenLosses(join(config.state_dir, "losses"), log);
+    return opened;
+  });
   opening.catch(() => undefined); // reported through `ready`
-  const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
   const store = lateStore(opening, isDurable);
   const backends = createBackends(config, withAgentTools(env, parts.agentTools), log);
   const metrics = createMetrics();
@@ -73,6 +87,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const identity = createIdentity(config.socket_path, `${process.pid}-${Date.now().toString(36)}`);
   const { hub, manager, ready, quiet } = createSessions({
     ...{ backends, store, log, observer, metrics },
+    losses: () => losses,
     limits: {
       maxSessions: config.max_concurrent_sessions,
       maxSessionsPerClient: config.max_sessions_per_connection,
@@ -138,6 +153,17 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await closeAll({ listening, hub, quiet, backends, store, observer, config, log, housekeeping, hurry });
     },
   };
+}
+
+/** Without it a daemon that dies while its disk is full cannot say what it lost; everything else works. */
+function tryOpenLosses(path: string, log: Log): Losses | undefined {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return openLosses(path);
+  } catch (error) {
+    log.warn("store.losses_unavailable", { message: messageOf(error) });
+    return undefined;
+  }
 }
 
 function openStore(parts: DaemonParts): Promise<Store> {

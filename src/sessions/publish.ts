@@ -5,6 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
 import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
+import type { Losses } from "../store/losses.ts";
 import type { AppendOrder, AppendOutcome, Store } from "../store/types.ts";
 import type { Stream, Taken } from "./stream.ts";
 
@@ -24,6 +25,8 @@ export interface Publisher {
 export interface PublisherExtras {
   observer?: Pick<Observer, "frame" | "request">;
   metrics?: Metrics;
+  /** Remembers over the daemon's death what could not be stored. */
+  losses?: () => Losses | undefined;
 }
 
 export function createPublisher(store: Store, log: Log, extras: PublisherExtras = {}): Publisher {
@@ -91,7 +94,10 @@ export function createPublisher(store: Store, log: Log, extras: PublisherExtras 
         fault ??= failure ?? rowFailure ?? unstored;
         if (failure === undefined) counted?.stored.add(part.tails.length);
         else failed += 1;
+        const { last_seq } = stream;
         stream.settle(part, failure, rowFailure, unstored);
+        if (failure !== undefined) extras.losses?.()?.lost(stream.session_id, last_seq);
+        else if (part.tails.length > 0) extras.losses?.()?.told(stream.session_id);
       }
     } finally {
       // Whatever a subscriber does with its frames, the next write is not held up.
@@ -145,13 +151,13 @@ function countersOf(metrics: Metrics | undefined): Counters | undefined {
 }
 
 /** The first frame after a time without log: what the history does not have. */
-function recoveredNotice(backend: string, lost: number, after_seq: number): object {
+export function recoveredNotice(backend: string, lost: number | undefined, after_seq: number): object {
   return {
     type: "agent.notice",
     backend,
     level: "warn",
     category: "event_persist_recovered",
-    text: `${lost} frames could not be stored and are missing from the history`,
-    data: { lost, after_seq },
+    text: `${lost ?? "an unknown number of"} frames could not be stored and are missing from the history`,
+    data: { ...(lost === undefined ? {} : { lost }), after_seq },
   };
 }

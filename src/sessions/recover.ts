@@ -4,9 +4,10 @@ import type { Log } from "../base/log.ts";
 import type { ResultEvent } from "../protocol/events.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import type { Losses } from "../store/losses.ts";
 import type { Store } from "../store/types.ts";
 import type { SessionHooks } from "./hooks.ts";
-import type { Publisher } from "./publish.ts";
+import { type Publisher, recoveredNotice } from "./publish.ts";
 import { markDone, wakeAgain } from "./queue.ts";
 import { lost, noticeOf } from "./request-words.ts";
 import { Stream } from "./stream.ts";
@@ -23,15 +24,17 @@ export interface RecoverParts {
   publisher: Publisher;
   /** A turn was cut: what else belongs into the row is put there before it is stored. */
   turnEnded?: SessionHooks["turnEnded"];
+  /** What an earlier daemon could not store; known when the store is open. */
+  losses?: () => Losses | undefined;
 }
 
 export async function recoverSessions(
   store: Store,
   publisher: Publisher,
   log: Log,
-  turnEnded?: SessionHooks["turnEnded"],
+  extras: Pick<RecoverParts, "turnEnded" | "losses"> = {},
 ): Promise<void> {
-  const parts = { store, publisher, ...(turnEnded === undefined ? {} : { turnEnded }) };
+  const parts = { store, publisher, ...extras };
   const [rows, open] = await Promise.all([store.rows(), store.requests({ open: true })]);
   const requests = new Map<string, RequestRow[]>();
   for (const request of open) {
@@ -41,11 +44,18 @@ export async function recoverSessions(
   const rowless = [...requests.keys()].filter((session_id) => !known.has(session_id));
   const found = await Promise.all(rowless.map((session_id) => store.loadRow(session_id)));
   const all = [...rows, ...found.filter((row) => row !== undefined)];
-  const cut = all.filter((row) => row.turn !== undefined || requests.has(row.session_id));
+  const left = extras.losses?.()?.left ?? new Map<string, number>();
+  const cut = all.filter((row) => {
+    return row.turn !== undefined || requests.has(row.session_id) || left.has(row.session_id);
+  });
   await Promise.all(cut.map((row) => recoverOne(row, requests.get(row.session_id) ?? [], parts)));
   const turns = cut.filter((row) => row.turn !== undefined).length;
   if (turns > 0) log.warn("session.turns_recovered", { count: turns });
   if (open.length > 0) log.warn("request.recovered", { count: open.length });
+  // Of a session that is gone there is nothing to tell.
+  const gone = [...left.keys()].filter((session_id) => !all.some((row) => row.session_id === session_id));
+  for (const session_id of gone) extras.losses?.()?.told(session_id);
+  if (left.size > 0) log.warn("session.losses_recovered", { count: left.size });
 }
 
 /** The row as it is then. One stream for both: a session's frames have one writer. */
@@ -57,6 +67,8 @@ export async function recoverOne(
   const { store, publisher } = parts;
   const { turn, ...rest } = row;
   const stream = new Stream({ row: rest, ringSize: 1, store, pressure: () => undefined });
+  const lostAfter = parts.losses?.()?.left.get(row.session_id);
+  if (lostAfter !== undefined) publisher.publish(stream, recoveredNotice(row.backend, undefined, lostAfter));
   // What the disk does not take now is told when the session is next opened.
   for (const request of requests) {
     const next = lost(request);

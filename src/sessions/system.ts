@@ -3,6 +3,7 @@
 import type { Metrics } from "../base/metrics.ts";
 import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
+import type { Losses } from "../store/losses.ts";
 import { Changes } from "./changes.ts";
 import { Family, type FamilyOptions, type FamilyParts } from "./family.ts";
 import { declareGauges } from "./gauges.ts";
@@ -20,6 +21,8 @@ export interface SystemOptions
   extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged"> {
   observer: Observer;
   metrics: Metrics;
+  /** Known when the store is open. */
+  losses?: () => Losses | undefined;
   /** How long a request waits before policy answers it; 0 is for ever. */
   expiryMs: number;
   family: FamilyOptions;
@@ -63,12 +66,14 @@ export function createSessions(options: SystemOptions): Sessions {
     if (request.status !== "pending") family.settled(request);
     else if (row !== undefined) hooks.asked(row, request);
   };
+  const losses = options.losses === undefined ? {} : { losses: options.losses };
   const publisher = createPublisher(store, log, {
     observer: { frame: (row, frame) => observer.frame(row, frame), request: requestChanged },
     metrics,
+    ...losses,
   });
   const ledger = new Ledger({ store, publisher, log, expiryMs: options.expiryMs });
-  const ready = recoverSessions(store, publisher, log, hooks.turnEnded);
+  const ready = recoverSessions(store, publisher, log, { turnEnded: hooks.turnEnded, ...losses });
   ready.catch(() => undefined); // whoever waits for it hears of it
   const hub = new SessionHub({
     ...options,
