@@ -32,6 +32,8 @@ export const SessionView = z.strictObject({
   /** Also those of all sessions below it. */
   family_pending_requests: z.int(),
   queued: z.int(),
+  /** Why nothing of the queue is delivered although its agent is free. */
+  held: z.string().optional(),
   turns: z.int(),
   usage: Usage,
   context_tokens: z.int(),

@@ -19,6 +19,7 @@ import type { Ledger, RespondOrder } from "./requests.ts";
 import { spawnSession } from "./spawn.ts";
 import type { SessionTable } from "./table.ts";
 import type { Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
+import { settledAction } from "./view.ts";
 import type { Views } from "./views.ts";
 import { type WaitState, waitFor } from "./wait.ts";
 
@@ -212,7 +213,9 @@ export class SessionManager implements Manager {
 
   async actions(session_id: string, limit: number): Promise<Action[]> {
     await this.#known(session_id);
-    return this.#parts.observer.actions({ session_id, limit });
+    const actions = await this.#parts.observer.actions({ session_id, limit });
+    const view = this.#parts.views.of(session_id);
+    return actions.map((action) => settledAction(action, view));
   }
 
   onChange(listener: (change: ChangeView) => void): () => void {

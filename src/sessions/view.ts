@@ -15,6 +15,8 @@ export interface LiveFacts {
   /** A client drives it. */
   attached: boolean;
   last_event_at_ms?: number | undefined;
+  /** Why its queue waits. */
+  held?: string | undefined;
 }
 
 export interface ViewParts {
@@ -72,12 +74,27 @@ export function viewOf({ row, live }: ViewParts, world: ViewWorld): SessionView 
   if (row.parent !== undefined) view.parent = row.parent;
   if (turn !== undefined) view.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
   if (row.last_result !== undefined) view.last_result = row.last_result;
-  if (lastAction !== undefined) view.last_action = lastAction;
+  if (lastAction !== undefined) view.last_action = settledAction(lastAction, view);
+  if (live?.held !== undefined) view.held = live.held;
   if (row.cost_usd !== undefined) view.cost_usd = row.cost_usd;
   if (row.budget !== undefined) view.budget = row.budget;
   if (live?.last_event_at_ms !== undefined) view.last_event_at_ms = live.last_event_at_ms;
   if (row.stopped_at_ms !== undefined) view.stopped_at_ms = row.stopped_at_ms;
   return view;
+}
+
+/**
+ * A daemon that is killed can lose how the last thing ended, but nothing runs or waits in a session where no turn runs
+ * and nothing is asked.
+ */
+export function settledAction(
+  action: Action,
+  { turn, pending_requests, last_result }: Pick<SessionView, "turn" | "pending_requests" | "last_result">,
+): Action {
+  const isOpen = action.status === "running" ? turn !== undefined : pending_requests > 0;
+  if ((action.status !== "running" && action.status !== "waiting") || isOpen) return action;
+  const wasGood = last_result?.turn_id === action.turn_id && last_result?.subtype === "success";
+  return { ...action, status: wasGood && action.status === "running" ? "success" : "interrupted" };
 }
 
 /** Those that the filter lets through, the most recently active first. */

@@ -90,6 +90,7 @@ export class Views {
         isRunning: conversation.isRunning,
         attached: owner !== undefined,
         last_event_at_ms: conversation.last_event_at_ms,
+        held: session.delivery.held,
       },
     };
   }

@@ -1,5 +1,6 @@
 // Sessions as a manager sees them: rows, live facts, and what is counted over families.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Action } from "../../src/protocol/actions.ts";
 import { SessionView } from "../../src/protocol/views.ts";
 import {
   childrenIndex,
@@ -7,6 +8,7 @@ import {
   familyPending,
   type LiveFacts,
   pendingCounts,
+  settledAction,
   type ViewWorld,
   viewOf,
   viewsOf,
@@ -166,4 +168,25 @@ test("a list is filtered, the most recently active first, and cut last", () => {
   expect(ids({ cwd: "/w" })).toEqual(["old"]);
   expect(ids({ state: ["working", "stopped"] })).toEqual(["young", "mid"]);
   expect(ids({ live: true })).toEqual(["mid", "old"]);
+});
+
+describe("the last action of a session where nothing goes on", () => {
+  const action = (status: Action["status"]): Action => ({
+    ...{ session_id: "s", source_provider: "demo", action_kind: "turn", summary_text: "began a turn" },
+    ...{ status, started_at_ms: 1, turn_id: "t" },
+  });
+  const good = { turn_id: "t", subtype: "success", ended_at_ms: 2 };
+  const quiet = { pending_requests: 0 };
+
+  test.each([
+    ["running", { ...quiet, last_result: good }, "success"],
+    ["running", { ...quiet, last_result: { ...good, turn_id: "other" } }, "interrupted"],
+    ["running", quiet, "interrupted"],
+    ["waiting", quiet, "interrupted"],
+    ["running", { ...quiet, turn: { turn_id: "t", started_at_ms: 1 } }, "running"],
+    ["waiting", { pending_requests: 1 }, "waiting"],
+    ["failed", quiet, "failed"],
+  ] as const)("%s in %j is shown as %s", (status, view, shown) => {
+    expect(settledAction(action(status), view).status).toBe(shown);
+  });
 });

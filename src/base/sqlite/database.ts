@@ -133,7 +133,7 @@ function moveAside({ path, now, onRecovery }: Opening): void {
 function inUse(path: string, cause: unknown): CodedError {
   return new CodedError(
     "internal",
-    `${path} is in use by another process; stop the other blemeesd, or give this one another XDG_STATE_HOME or store=memory`,
+    `${path} is in use by another process; stop the other blemeesd, or give this one another --state-dir (BLEMEESD_STATE_DIR)`,
     { cause },
   );
 }

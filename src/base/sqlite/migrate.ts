@@ -8,7 +8,7 @@ export function runMigrations(db: Database, migrations: readonly string[]): void
   if (found > migrations.length) {
     throw new CodedError(
       "internal",
-      `the database has schema version ${found} and this program knows ${migrations.length}; install the newer blemees, or give this one another XDG_STATE_HOME`,
+      `the database has schema version ${found} and this program knows ${migrations.length}; install the newer blemees, or give this one another --state-dir`,
     );
   }
   for (const [at, sql] of migrations.entries()) {

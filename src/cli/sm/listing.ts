@@ -128,7 +128,7 @@ export async function showViews(
     await output.json(document);
     return 0;
   }
-  if (views.length === 0) output.note('no sessions; begin one with: sm spawn claude "…"');
+  if (views.length === 0) output.note('no such sessions; begin one with: sm spawn claude "…" (or demo)');
   else
     for (const { text, style } of lines(views, output.columns, Date.now())) {
       if (style === undefined) await output.line(text);

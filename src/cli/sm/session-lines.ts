@@ -104,6 +104,7 @@ export function sessionSheet(view: SessionView, columns: number, nowMs: number):
     ["said", last_result?.text],
     ["waits", waitsText(view) === "" ? undefined : waitsText(view)],
     ["queued", view.queued === 0 ? undefined : `${view.queued} (sm queue ${view.session_id})`],
+    ["held", view.held],
     ["parent", view.parent],
     ["children", view.children.length === 0 ? undefined : view.children.join(" ")],
     ["turns", String(view.turns)],
@@ -171,8 +172,10 @@ function waitsText({ pending_requests: own, family_pending_requests: family }: S
   return [...(own > 0 ? [String(own)] : []), ...(below > 0 ? [`+${below} below`] : [])].join(" ");
 }
 
-function stateOf({ activity_state, stalled }: SessionView): string {
-  return stalled ? `${activity_state}, stalled` : activity_state;
+function stateOf({ activity_state, stalled, held }: SessionView): string {
+  return [activity_state, ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(
+    ", ",
+  );
 }
 
 function activeMs({ last_event_at_ms, last_active_at_ms }: SessionView): number {

@@ -79,7 +79,7 @@ export const SPAWN: Command = {
       return printAnswer(http, context, sent, timeout === undefined ? undefined : timeout * 1000);
     }
     if (!context.isJson && context.output.isTerminal)
-      context.output.note(`· follow it with: sm tail -f ${session.name ?? session_id}`);
+      context.output.note(`· follow it with: sm tail -f ${session_id}`);
     return show(context, reply, () => [session_id]);
   },
 };

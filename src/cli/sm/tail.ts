@@ -40,7 +40,11 @@ export const TAIL: Command = {
 
 /** Oldest first, each with its time of day (or its day, when it is older than that). */
 export function actionLines(actions: readonly Action[], now: Date): string[] {
-  return actions.map((action) => `${timeText(new Date(action.started_at_ms), now)}  ${actionText(action)}`);
+  // In the order of their ends, so with the times of these.
+  return actions.map((action) => {
+    const at = new Date(action.ended_at_ms ?? action.started_at_ms);
+    return `${timeText(at, now)}  ${actionText(action)}`;
+  });
 }
 
 export function timeText(at: Date, now: Date): string {
