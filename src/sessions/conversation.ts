@@ -175,8 +175,8 @@ export class Conversation {
       // It has just begun a turn of its own: that one goes on, and the client is told to wait for it.
       if (error instanceof CodedError && error.code === "session_busy") throw error;
       // A dead agent reports itself through `ended`, which closes the turn; only a refused message ends here.
-      if (error instanceof CodedError && REFUSALS.has(error.code)) {
-        if (this.#turn === turn) this.#forgetTurn();
+      if (error instanceof CodedError && REFUSALS.has(error.code) && this.#turn === turn) {
+        this.#forgetTurn();
         throw error;
       }
       this.#log.warn("session.send_failed", { message: messageOf(error) });

@@ -53,6 +53,8 @@ export class Delivery {
   #timer: NodeJS.Timeout | undefined;
   #retryMs = RETRY_MS;
   #isPumping = false;
+  /** Messages whose senders were not told yet that they are stored. */
+  readonly #unstored = new Set<string>();
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
@@ -79,12 +81,16 @@ export class Delivery {
     const { stopped_at_ms } = row;
     if (input.kind === "user") delete row.stopped_at_ms;
     const { message_id } = record;
+    this.#unstored.add(message_id);
     try {
       await this.store();
     } catch (error) {
       unqueue(row, message_id);
       if (stopped_at_ms !== undefined) row.stopped_at_ms = stopped_at_ms;
+      this.pump();
       throw error;
+    } finally {
+      this.#unstored.delete(message_id);
     }
     this.#parts.changed(record);
     const position = this.#placeOf(message_id);
@@ -96,6 +102,7 @@ export class Delivery {
     const { row } = this.#parts;
     const place = this.queued.findIndex((entry) => entry.message_id === message_id);
     const entry = this.queued[place];
+    const follower = this.queued[place + 1]?.message_id;
     const cancelled = markCancelled(row, message_id);
     if (cancelled === undefined) {
       const known = row.inputs?.find((record) => record.message_id === message_id);
@@ -106,7 +113,8 @@ export class Delivery {
     try {
       await this.store();
     } catch (error) {
-      if (entry !== undefined) putBack(row, entry, place);
+      const at = this.queued.findIndex((one) => one.message_id === follower);
+      if (entry !== undefined) putBack(row, entry, at === -1 ? this.queued.length : at);
       this.pump();
       throw error;
     }
@@ -155,7 +163,9 @@ export class Delivery {
     const { row, conversation } = this.#parts;
     if (this.#parts.isClosed() || conversation.isTurnActive || conversation.isAsking) return undefined;
     // Ended by a person: only a new message of a person starts it again.
-    return row.stopped_at_ms === undefined ? this.queued[0] : undefined;
+    const [first] = this.queued;
+    if (first === undefined || row.stopped_at_ms !== undefined) return undefined;
+    return this.#unstored.has(first.message_id) ? undefined : first;
   }
 
   async #deliver(): Promise<void> {
@@ -188,7 +198,9 @@ export class Delivery {
       const failed = markFailed(row, entry.message_id, error);
       if (failed !== undefined) this.#tell("input_failed", failed, entry);
       this.#parts.failed(entry.message_id, { code: error.code, message: error.message });
+      if (this.queued.length === 0) this.#parts.drained();
     } else {
+      if (row.turn?.wake?.message_id === entry.message_id) delete row.turn.wake;
       const back = putBack(row, entry);
       if (back !== undefined) this.#parts.changed(back);
       this.#hold(error);

@@ -11,8 +11,8 @@ export interface SessionHooks {
   inputFailed(row: SessionRow, message_id: string, error: { code: string; message: string }): void;
   /** The agent asks something, and it is stored. */
   asked(row: SessionRow, request: RequestRow): void;
-  /** The session was deleted with all that was stored of it. */
-  removed(session_id: string): void;
+  /** The session was deleted with all that was stored of it. `by`: the session whose agent did it. */
+  removed(row: SessionRow, isAtWork: boolean, by?: string): void;
   /** Something that a view shows is not what it was: state, name, queue, requests, the row. */
   changed(session_id: string): void;
 }

@@ -82,8 +82,15 @@ export class SessionHub implements Hub {
         });
         return opened(session, attachment);
       } catch (error) {
-        const mayClose = (owner: Client | undefined) => owner === undefined;
-        if (before !== undefined) await this.table.remove(session, "open_failed", { mayClose, before });
+        // Somebody may have sent to it meanwhile, and was told that it is stored.
+        const mayClose = (owner: Client | undefined) => owner === undefined && !session.delivery.isEngaged;
+        if (
+          before !== undefined &&
+          !(await this.table.remove(session, "open_failed", { mayClose, before }))
+        ) {
+          session.detached_at_ms ??= Date.now();
+          session.delivery.pump();
+        }
         throw error;
       }
     } finally {
@@ -134,13 +141,14 @@ export class SessionHub implements Hub {
       // An open of the same client that is still under way goes first.
       if (this.#opening.has(client)) await session?.idle();
       if (session === undefined || session.owner !== client) return;
+      const isAtWork = this.table.isAtWork(session_id);
       await this.table.unmake(session, "owner_closed", {
         mayClose: (owner) => owner === client,
         isForgotten: how.delete,
         afterwards: async () => {
           if (how.delete) {
             await this.#options.store.delete(session_id);
-            this.#options.hooks?.removed(session_id);
+            this.#options.hooks?.removed(session.row, isAtWork);
           }
           if (how.deleteTranscript) {
             await session.conversation.backend.deleteTranscript?.(session_id, session.row.cwd);
@@ -209,13 +217,17 @@ export class SessionHub implements Hub {
    * person's answer is not idle: the answer would reach nobody.
    */
   async reap(idleMs: number, nowMs: number): Promise<number> {
-    const due = this.sessions.filter(
-      ({ idleSinceMs }) => idleSinceMs !== undefined && nowMs - idleSinceMs >= idleMs,
-    );
+    const { durable } = this.#options.store;
+    const parents = new Set(this.sessions.map(({ row }) => row.parent));
+    const due = this.sessions.filter(({ row, idleSinceMs }) => {
+      // Without a store nothing is left of it, and its children would tell nobody.
+      if (!durable && parents.has(row.session_id)) return false;
+      return idleSinceMs !== undefined && nowMs - idleSinceMs >= idleMs;
+    });
     const reaped = await Promise.all(
       due.map(async (session) => {
-        if (!(await this.table.remove(session, "idle_timeout", { mayClose: (owner) => owner === undefined })))
-          return 0;
+        const mayClose = () => session.idleSinceMs !== undefined;
+        if (!(await this.table.remove(session, "idle_timeout", { mayClose }))) return 0;
         this.#log.info("session.reaped", { session_id: session.row.session_id });
         return 1;
       }),

@@ -12,6 +12,7 @@ import type { Store } from "../store/types.ts";
 import type { Changes } from "./changes.ts";
 import { readEvents } from "./events-page.ts";
 import type { Family } from "./family.ts";
+import type { SessionHooks } from "./hooks.ts";
 import { descendants } from "./kin.ts";
 import type { EventsOrder, InputOrder, Manager, SpawnOrder, ViewFilter, WaitOrder } from "./manager-types.ts";
 import { unknownSession, waitsFor } from "./refusals.ts";
@@ -33,7 +34,7 @@ export interface ManagerParts {
   views: Views;
   /** Throws `notify_not_allowed`. */
   checkNotifyUrl(url: string): void;
-  removed(session_id: string): void;
+  removed: SessionHooks["removed"];
   log: Log;
 }
 
@@ -269,17 +270,26 @@ export class SessionManager implements Manager {
   }
 
   async #removeOne(session_id: string, by: string | undefined): Promise<void> {
-    const { table, store, family, removed } = this.#parts;
+    const { table, store, removed } = this.#parts;
     const row = table.row(session_id);
-    const isAtWork = row?.turn !== undefined || (row?.queue ?? []).length > 0;
-    await table.erase(session_id, "deleted", () =>
-      store.delete(session_id).catch((cause: unknown) => {
+    const isAtWork = table.isAtWork(session_id);
+    const erase = () => {
+      return store.delete(session_id).catch((cause: unknown) => {
         throw new CodedError("store_failed", "the disk did not take it: the session is still there", {
           cause,
         });
-      }),
-    );
-    removed(session_id);
-    if (row !== undefined && isAtWork) await family.removed(row, by);
+      });
+    };
+    try {
+      await table.erase(session_id, "deleted", erase);
+    } catch (error) {
+      // Its agent was ended, and what is queued for it still wants to be done.
+      void table.revive(session_id).then(
+        ({ delivery }) => delivery.pump(),
+        () => undefined,
+      );
+      throw error;
+    }
+    if (row !== undefined) removed(row, isAtWork, by);
   }
 }

@@ -18,6 +18,8 @@ export interface NewInput {
   kind: QueuedMessage["kind"];
   /** Before everything that waits. */
   isFirst?: boolean;
+  /** It was in this queue a moment ago. */
+  isForced?: boolean;
   key?: string;
   from?: string;
   /** Given when it is known before: a wake that is told again after a crash. */
@@ -55,7 +57,7 @@ export function hashOf(value: unknown): string {
 /** Puts it into the row. Throws `queue_full`. */
 export function enqueue(row: SessionRow, input: NewInput, nowMs: number): InputRecord {
   const queue = row.queue ?? [];
-  checkRoom(row.session_id, queue, input.message);
+  if (input.isForced !== true) checkRoom(row.session_id, queue, input.message);
   const message_id = input.message_id ?? `msg_${randomUUID().replaceAll("-", "")}`;
   const { kind, message, from, key } = input;
   const entry: QueuedMessage = {
@@ -144,6 +146,7 @@ export function wakeAgain(row: SessionRow, wake: QueuedMessage, nowMs: number): 
     message: { role: "user", content: text },
     kind: "wake",
     isFirst: true,
+    isForced: true,
     message_id: `${wake.message_id}${AGAIN}`,
     ...(from === undefined ? {} : { from }),
   };

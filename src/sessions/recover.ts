@@ -1,5 +1,6 @@
 // After a crash of the daemon: turns that never got their result get it now, and requests that nobody can answer any
 // more are told, so that whoever reads the history sees each of them end (DESIGN invariants 4 and 6).
+import { messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { ResultEvent } from "../protocol/events.ts";
 import type { RequestRow } from "../protocol/requests.ts";
@@ -48,7 +49,14 @@ export async function recoverSessions(
   const cut = all.filter((row) => {
     return row.turn !== undefined || requests.has(row.session_id) || left.has(row.session_id);
   });
-  await Promise.all(cut.map((row) => recoverOne(row, requests.get(row.session_id) ?? [], parts)));
+  await Promise.all(
+    cut.map((row) =>
+      // One session that cannot be mended must not keep the daemon from starting; it is tried again when it is opened.
+      recoverOne(row, requests.get(row.session_id) ?? [], parts).catch((error: unknown) =>
+        log.error("session.recover_failed", { session_id: row.session_id, message: messageOf(error) }),
+      ),
+    ),
+  );
   const turns = cut.filter((row) => row.turn !== undefined).length;
   if (turns > 0) log.warn("session.turns_recovered", { count: turns });
   if (open.length > 0) log.warn("request.recovered", { count: open.length });

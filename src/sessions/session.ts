@@ -52,6 +52,8 @@ export class Session {
   detached_at_ms: number | undefined;
   /** It was made for a client who is not its owner yet. */
   isStarting = false;
+  /** Its agent is being ended to make room. */
+  isResting = false;
 
   constructor(row: SessionRow, context: SessionContext) {
     this.row = row;
@@ -140,9 +142,18 @@ export class Session {
     this.#context.publisher.saveRow(this.stream);
   }
 
+  /** What was to follow the last turn will not follow now. */
+  #callOff(isAsked: boolean): void {
+    if (this.#unfinished !== undefined && !isAsked) {
+      this.#context.hooks.turnEnded(this.row, this.#unfinished, false);
+    }
+    this.#unfinished = undefined;
+  }
+
   /** Since when nothing has been done with it; undefined while something goes on. */
   get idleSinceMs(): number | undefined {
-    if (this.#owner !== undefined || this.delivery.isEngaged || this.conversation.isAsking) return undefined;
+    if (this.#owner !== undefined || this.isStarting) return undefined;
+    if (this.delivery.isEngaged || this.conversation.isAsking) return undefined;
     if (this.stream.isOwed) return undefined; // what the disk did not take is told by this session
     if (this.row.managed !== true) return this.detached_at_ms;
     if (this.conversation.isEngaged) return undefined;
@@ -237,7 +248,10 @@ export class Session {
   rest(): Promise<boolean> {
     return this.#ops.run(async () => {
       if (this.#isClosed || this.idleSinceMs === undefined) return false;
-      await this.conversation.stop("finish");
+      this.isResting = true;
+      await this.conversation.stop("finish").finally(() => {
+        this.isResting = false;
+      });
       this.#log.info("session.rested");
       return true;
     });
@@ -245,16 +259,14 @@ export class Session {
 
   /** Ends the agent until somebody sends a message or opens the session again. `isAsked`: its parent wants it. */
   halt({ isAsked }: { isAsked: boolean }): Promise<void> {
+    // At once: what waits for an agent that is just starting stays in the queue.
+    this.row.stopped_at_ms = Date.now();
     return this.#ops.run(async () => {
       if (this.#isClosed) return;
       await this.conversation.calm();
       await this.conversation.stop("now");
       this.row.stopped_at_ms = Date.now();
-      // What is queued will not follow now.
-      if (this.#unfinished !== undefined && !isAsked) {
-        this.#context.hooks.turnEnded(this.row, this.#unfinished, false);
-      }
-      this.#unfinished = undefined;
+      this.#callOff(isAsked);
       this.#context.hooks.changed(this.row.session_id);
       await this.delivery.store().catch((cause: unknown) => {
         const message = "the agent was ended, but the disk did not take that: after a restart it may go on";
@@ -297,7 +309,10 @@ export class Session {
       await this.conversation.stop("now");
       await this.#context.ledger.idle(this.row.session_id);
       // What its children do must not start it again.
-      if (reason === "owner_closed") this.row.stopped_at_ms = Date.now();
+      if (reason === "owner_closed") {
+        this.row.stopped_at_ms = Date.now();
+        this.#callOff(false);
+      }
       if (reason === "owner_closed" || this.stream.isOwed) this.#context.publisher.saveRow(this.stream);
       await this.stream.settled();
       this.stream.close();

@@ -2,6 +2,7 @@
 // the grace time, then everything that is left is ended, all in parallel.
 import type { Log } from "../base/log.ts";
 import type { SessionHub } from "./hub.ts";
+import { wakeAgain } from "./queue.ts";
 import type { Session } from "./session.ts";
 
 const POLL_MS = 20;
@@ -21,6 +22,11 @@ export async function drain(hub: SessionHub, graceMs: number, hurry: AbortSignal
   }
   await Promise.all(
     sessions.map(async (session) => {
+      const { row } = session;
+      // Its turn is cut, and nobody else would wake the session: told once more by the next daemon.
+      if (row.turn?.wake !== undefined && row.stopped_at_ms === undefined) {
+        wakeAgain(row, row.turn.wake, Date.now());
+      }
       if (session.conversation.isTurnActive) await session.conversation.stop("now");
       await session.idle();
       if (session.conversation.isRunning) await session.conversation.stop("now");

@@ -53,9 +53,10 @@ export function createSessions(options: SystemOptions): Sessions {
       family.asked(row, request);
       notifier.asked(row, request);
     },
-    removed: (session_id) => {
-      observer.forget(session_id);
-      changes.removed(session_id);
+    removed: (row, isAtWork, by) => {
+      observer.forget(row.session_id);
+      changes.removed(row.session_id);
+      if (isAtWork) void family.removed(row, by);
     },
     changed: (session_id) => changes.changed(session_id),
   };

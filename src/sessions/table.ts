@@ -84,6 +84,13 @@ export class SessionTable {
     return this.#live.get(session_id)?.row ?? this.#cold.get(session_id);
   }
 
+  /** It was not done with what it was told. */
+  isAtWork(session_id: string): boolean {
+    const row = this.row(session_id);
+    const isWaiting = (row?.queue ?? []).length > 0 || (row?.wakes ?? []).length > 0;
+    return isWaiting || row?.turn !== undefined || this.#live.get(session_id)?.conversation.isBusy === true;
+  }
+
   get size(): number {
     return this.#live.size + this.#cold.size;
   }
@@ -127,13 +134,20 @@ export class SessionTable {
       if (live.row.backend !== backend.name) {
         throw exists(`session ${session_id} runs on backend "${live.row.backend}"`);
       }
-      return { session: live };
+      const claim = async (placed?: () => void): Promise<Obtained> => {
+        live.isStarting = true; // it is not let rest any more
+        placed?.();
+        return { session: live };
+      };
+      const hasAgent = live.conversation.isRunning && !live.isResting;
+      return live.owner !== undefined || hasAgent || live.isStarting ? claim() : this.withRoom(claim);
     }
-    return this.withRoom(async () => {
+    return this.withRoom(async (placed) => {
       const session = await this.#make(backend, order);
       const before = { row: this.#cold.get(session_id) };
       session.isStarting = true;
       this.#add(session);
+      placed();
       return { session, before };
     });
   }
@@ -162,19 +176,24 @@ export class SessionTable {
 
   /** A session that was never stored, with its agent running. If that fails, it never was. Needs the lock of its id. */
   async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
-    return this.withRoom(async () => {
+    const session = await this.withRoom(async (placed) => {
       check(); // others may have been made while there was no room
-      const session = new Session(row, { ...this.#context(), backend });
-      session.detached_at_ms = Date.now();
-      this.#add(session);
-      try {
-        await session.begin();
-        return session;
-      } catch (error) {
-        await this.unmake(session, "spawn_failed", { isForgotten: true });
-        throw error;
-      }
+      const made = new Session(row, { ...this.#context(), backend });
+      made.detached_at_ms = Date.now();
+      made.isStarting = true;
+      this.#add(made);
+      placed();
+      return made;
     });
+    try {
+      await session.begin();
+      return session;
+    } catch (error) {
+      await this.unmake(session, "spawn_failed", { isForgotten: true });
+      throw error;
+    } finally {
+      session.isStarting = false;
+    }
   }
 
   async remove(session: Session, reason: string, how: RemoveOrder): Promise<boolean> {
@@ -198,10 +217,16 @@ export class SessionTable {
       throw error;
     }
     if (!isClosed) return false;
-    const row = how.before === undefined ? session.row : how.before.row;
+    const row = how.before === undefined ? session.row : await this.#asBefore(how.before.row);
     this.#cool(session, how.isForgotten === true ? undefined : row);
     this.#log.info("session.close", { session_id, reason });
     return true;
+  }
+
+  /** As it is stored: it may have got a name meanwhile. */
+  async #asBefore(row: SessionRow | undefined): Promise<SessionRow | undefined> {
+    if (row === undefined) return undefined;
+    return (await this.#options.store.loadRow(row.session_id).catch(() => undefined)) ?? row;
   }
 
   /** Out of memory; the row is what is known of it then. */
@@ -230,16 +255,21 @@ export class SessionTable {
   /**
    * Does what makes one more session cost something: with an agent, or with a client that may talk to one at any time.
    * When there are too many, the agent that has had nothing to do for longest goes; its session starts it again when
-   * it is needed. Throws when none is idle.
+   * it is needed. Throws when none is idle. `placed` is called when the session itself is counted.
    */
-  async withRoom<T>(work: () => Promise<T>): Promise<T> {
+  async withRoom<T>(work: (placed: () => void) => Promise<T>): Promise<T> {
     // Looked at and taken in one step: several may come at once.
     while (this.#busy >= this.#options.limits.maxSessions) await this.#letOneRest();
     this.#starting += 1;
+    let isPlaced = false;
+    const placed = () => {
+      if (!isPlaced) this.#starting -= 1;
+      isPlaced = true;
+    };
     try {
-      return await work();
+      return await work(placed);
     } finally {
-      this.#starting -= 1;
+      placed();
     }
   }
 

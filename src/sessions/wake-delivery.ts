@@ -257,7 +257,7 @@ export class WakeDelivery {
 
   /** A question that was settled, or a silence of a turn that is over. Ends of turns stay true. */
   #isStale(child_id: string, wake_id: string, wake?: Wake): boolean {
-    const about = aboutOf(child_id, wake_id);
+    const about = aboutOf(child_id, wake_id.replace(/_again$/, ""));
     if (about === undefined) return false;
     if (wake?.kind === "blocked" || (wake === undefined && about.startsWith("req_"))) {
       return !this.#parts.isPending(child_id, about);

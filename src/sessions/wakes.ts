@@ -48,7 +48,13 @@ export function turnWake(row: SessionRow, result: ResultEvent, facts: WakeFacts)
 export function removedWake(row: SessionRow, facts: WakeFacts): Wake | undefined {
   if (!wakesParent(row)) return undefined;
   const words = "was deleted before its work was done";
-  return wake(row, "removed", { kind: "interrupted", words, lines: [], facts, commands: ["sm children"] });
+  return wake(row, `removed_${row.started_at_ms}`, {
+    kind: "interrupted",
+    words,
+    lines: [],
+    facts,
+    commands: ["sm children"],
+  });
 }
 
 /** A message that its agent could not even be given: no turn will tell of it. */

@@ -1,0 +1,193 @@
+// Corners of queues, families and limits that reviewers found: each was once wrong.
+import { expect, it } from "vitest";
+import { CodedError } from "../../src/base/coded-error.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { drain } from "../../src/sessions/shutdown.ts";
+import { Ear, gate, settle, user } from "./fakes.ts";
+import { type World, world } from "./system.ts";
+
+const spawn = (on: World, session_id: string, more: object = {}) =>
+  on.manager.spawn({ backend: "fake", session_id, message: user(`do ${session_id}`), ...more });
+
+const runOf = (on: World, session_id: string) => {
+  const run = on.backend.runs.findLast(({ order }) => order.session_id === session_id);
+  if (run === undefined) throw new Error(`no agent for ${session_id}`);
+  return run;
+};
+
+const textsOf = (run: { sent: unknown[] }) =>
+  run.sent.map((message) => (message as { content: string }).content);
+
+const wakesOf = (on: World, session_id: string) =>
+  (on.hub.table.row(session_id)?.inputs ?? []).filter(({ kind }) => kind === "wake");
+
+/** A parent in the turn that its child's wake began. */
+async function woken(): Promise<World> {
+  const on = await world();
+  await spawn(on, "root");
+  await settle();
+  runOf(on, "root").result();
+  await spawn(on, "child", { parent: "root" });
+  await settle();
+  runOf(on, "child").result();
+  await settle(30);
+  return on;
+}
+
+it("starts again behind a death in a wake's turn, also when the queue is full", async () => {
+  const on = await woken();
+  for (let n = 0; n < 100; n += 1) await on.manager.input({ session_id: "root", message: user(`n${n}`) });
+  const next = await world({ store: on.store });
+  await expect(next.ready).resolves.toBeUndefined();
+  await settle(20);
+  expect(textsOf(runOf(next, "root"))[0]).toMatch(/daemon was restarted/);
+});
+
+it("tells a wake once more behind an orderly stop that cut its turn", async () => {
+  const on = await woken();
+  await on.quiet();
+  await drain(on.hub, 0, new AbortController().signal, silentLog);
+  const next = await world({ store: on.store });
+  await settle(20);
+  expect(textsOf(runOf(next, "root"))[0]).toMatch(/daemon was restarted/);
+});
+
+it("keeps a message that was taken while an open failed", async () => {
+  const before = await world();
+  await spawn(before, "a");
+  await settle();
+  runOf(before, "a").result();
+  await settle();
+  const on = await world({ store: before.store });
+  const slow = gate();
+  on.backend.slow = slow.passed;
+  on.backend.failing = new CodedError("spawn_failed", "gone");
+  const order = { session_id: "a", backend: "fake", resume: true, options: {} };
+  const opening = on.hub.open({ id: "c" }, new Ear(), order);
+  opening.catch(() => undefined);
+  await settle();
+  await on.manager.input({ session_id: "a", message: user("meanwhile") });
+  slow.open();
+  await expect(opening).rejects.toMatchObject({ code: "spawn_failed" });
+  await settle(20);
+  expect((await on.manager.queue("a")).queued).toHaveLength(1);
+  on.backend.slow = undefined;
+  on.backend.failing = undefined;
+  await on.manager.input({ session_id: "a", message: user("more") });
+  await settle(20);
+  expect(textsOf(runOf(on, "a"))).toEqual(["meanwhile"]);
+});
+
+it("does not deliver a message whose sender was told that it was not stored", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  const held = gate();
+  on.store.held = held.passed;
+  on.store.failing = true;
+  const sending = on.manager.input({ session_id: "a", message: user("two") });
+  sending.catch(() => undefined);
+  await settle();
+  runOf(on, "a").result();
+  await settle();
+  held.open();
+  on.store.held = undefined;
+  await expect(sending).rejects.toMatchObject({ code: "store_failed" });
+  await settle(20);
+  on.store.failing = false;
+  expect((await on.manager.queue("a")).queued).toEqual([]);
+  await on.manager.input({ session_id: "a", message: user("three") });
+  await settle(20);
+  expect(textsOf(runOf(on, "a"))).toEqual(["do a", "three"]);
+});
+
+it("counts a session that is opened again against the limit, and a spawned one once", async () => {
+  const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 9 } });
+  for (const id of ["a", "b", "c"]) {
+    await spawn(on, id);
+    await settle();
+    runOf(on, id).result();
+    await settle();
+  }
+  expect(on.backend.alive).toHaveLength(2);
+  const opens = ["a", "b", "c"].map((session_id) =>
+    on.hub.open({ id: "c" }, new Ear(), { session_id, backend: "fake", resume: true, options: {} }),
+  );
+  const all = await Promise.allSettled(opens);
+  expect(all.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(2);
+  expect(on.backend.alive.length).toBeLessThanOrEqual(2);
+  const slow = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 9 } });
+  const held = gate();
+  slow.store.held = held.passed;
+  const both = [spawn(slow, "x"), spawn(slow, "y")];
+  await settle();
+  held.open();
+  slow.store.held = undefined;
+  expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+});
+
+it("tells the parent of a child that a client closes or deletes with work left", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await settle();
+  runOf(on, "root").result();
+  for (const id of ["closed", "deleted"]) {
+    await spawn(on, id, { parent: "root" });
+    await on.manager.input({ session_id: id, message: user("more") });
+    await settle();
+    const client = { id: `owner of ${id}` };
+    await on.hub.open(client, new Ear(), { session_id: id, backend: "fake", resume: true, options: {} });
+    await on.hub.close(client, id, { delete: id === "deleted", deleteTranscript: false });
+  }
+  await settle(30);
+  expect(
+    wakesOf(on, "root")
+      .map(({ message_id }) => message_id.split("_")[1])
+      .sort(),
+  ).toEqual(["closed", "deleted"]);
+});
+
+it("tells that a turn has ended also when the message behind it cannot be taken", async () => {
+  const on = await world();
+  await spawn(on, "root");
+  await settle();
+  runOf(on, "root").result();
+  await spawn(on, "child", { parent: "root" });
+  await settle();
+  const run = runOf(on, "child");
+  run.send = () => Promise.reject(new CodedError("invalid_message", "no images here"));
+  await on.manager.input({ session_id: "child", message: user("bad") });
+  run.result();
+  await settle(40);
+  expect(wakesOf(on, "root")).toHaveLength(2);
+});
+
+it("keeps a message that waits for a starting agent when the session is stopped", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  runOf(on, "a").result();
+  await settle();
+  await on.manager.stop("a", { tree: false });
+  const slow = gate();
+  on.backend.slow = slow.passed;
+  await on.manager.input({ session_id: "a", message: user("later") });
+  await settle();
+  const stopping = on.manager.stop("a", { tree: false });
+  slow.open();
+  await stopping;
+  await settle(20);
+  expect((await on.manager.queue("a")).queued).toHaveLength(1);
+  expect(on.backend.alive).toEqual([]);
+});
+
+it("goes on with the queue of a session that the disk did not let go", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await on.manager.input({ session_id: "a", message: user("second") });
+  await settle();
+  on.store.delete = () => Promise.reject(new Error("disk full"));
+  await expect(on.manager.remove("a", { tree: false })).rejects.toMatchObject({ code: "store_failed" });
+  await settle(20);
+  expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
+});
