@@ -2,6 +2,7 @@
 import { CodedError } from "../base/coded-error.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import { unknownSession } from "./refusals.ts";
+import { childrenIndex, familyOf } from "./view.ts";
 
 type Kin = Pick<SessionRow, "session_id" | "parent" | "started_at_ms">;
 
@@ -19,27 +20,13 @@ export function descendants<R extends Kin>(
   session_id: string,
   rows: Iterable<R>,
 ): { depth: number; row: R }[] {
-  const children = new Map<string, R[]>();
-  for (const row of rows) {
-    if (row.parent === undefined) continue;
-    const siblings = children.get(row.parent);
-    if (siblings === undefined) children.set(row.parent, [row]);
-    else siblings.push(row);
-  }
-  const found: { depth: number; row: R }[] = [];
-  // Ids can be used again after a deletion, so a family can bite its own tail.
-  const seen = new Set([session_id]);
-  const visit = (id: string, depth: number) => {
-    const siblings = (children.get(id) ?? []).sort((a, b) => a.started_at_ms - b.started_at_ms);
-    for (const row of siblings) {
-      if (seen.has(row.session_id)) continue;
-      seen.add(row.session_id);
-      found.push({ depth, row });
-      visit(row.session_id, depth + 1);
-    }
-  };
-  visit(session_id, 1);
-  return found;
+  const known = new Map<string, R>();
+  for (const row of rows) known.set(row.session_id, row);
+  const [, ...below] = familyOf(session_id, childrenIndex(known.values()));
+  return below.flatMap(({ session_id: id, depth }) => {
+    const row = known.get(id);
+    return row === undefined ? [] : [{ depth, row }];
+  });
 }
 
 /** The session's ancestors, its parent first; one that is gone ends the line. */

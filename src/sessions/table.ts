@@ -57,6 +57,7 @@ export class SessionTable {
   readonly #options: TableOptions;
   readonly #log: Log;
   readonly #live = new Map<string, Session>();
+  /** Rows of the sessions that are not in memory. */
   readonly #cold = new Map<string, SessionRow>();
   #version = 0;
   /** The daemon stops: what waits in the queues waits for its next life. */
@@ -73,11 +74,6 @@ export class SessionTable {
 
   get live(): ReadonlyMap<string, Session> {
     return this.#live;
-  }
-
-  /** Rows of the sessions that are not in memory. */
-  get cold(): ReadonlyMap<string, SessionRow> {
-    return this.#cold;
   }
 
   row(session_id: string): SessionRow | undefined {

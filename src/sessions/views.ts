@@ -2,6 +2,7 @@
 // or goes, because a busy daemon makes many views a second.
 import type { Observer } from "../observe/types.ts";
 import type { SessionView } from "../protocol/views.ts";
+import { ancestors } from "./kin.ts";
 import type { ViewFilter } from "./manager-types.ts";
 import { unknownSession } from "./refusals.ts";
 import type { Ledger } from "./requests.ts";
@@ -60,19 +61,9 @@ export class Views {
 
   /** The sessions above it, nearest first. */
   above(session_id: string): string[] {
-    const line: string[] = [];
-    for (
-      let at = this.#parentOf(session_id);
-      at !== undefined && !line.includes(at);
-      at = this.#parentOf(at)
-    ) {
-      line.push(at);
-    }
-    return line;
-  }
-
-  #parentOf(session_id: string): string | undefined {
-    return this.#parts.table.row(session_id)?.parent;
+    const { table } = this.#parts;
+    const row = table.row(session_id);
+    return row === undefined ? [] : ancestors(row, (id) => table.row(id)).map((one) => one.session_id);
   }
 
   #partsOf(session_id: string): ViewParts {

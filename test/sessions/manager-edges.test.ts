@@ -4,19 +4,7 @@ import { CodedError } from "../../src/base/coded-error.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { drain } from "../../src/sessions/shutdown.ts";
 import { Ear, gate, settle, user } from "./fakes.ts";
-import { type World, world } from "./system.ts";
-
-const spawn = (on: World, session_id: string, more: object = {}) =>
-  on.manager.spawn({ backend: "fake", session_id, message: user(`do ${session_id}`), ...more });
-
-const runOf = (on: World, session_id: string) => {
-  const run = on.backend.runs.findLast(({ order }) => order.session_id === session_id);
-  if (run === undefined) throw new Error(`no agent for ${session_id}`);
-  return run;
-};
-
-const textsOf = (run: { sent: unknown[] }) =>
-  run.sent.map((message) => (message as { content: string }).content);
+import { runOf, spawn, textsOf, type World, world } from "./system.ts";
 
 const wakesOf = (on: World, session_id: string) =>
   (on.hub.table.row(session_id)?.inputs ?? []).filter(({ kind }) => kind === "wake");

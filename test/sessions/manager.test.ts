@@ -3,19 +3,7 @@ import { expect, it, vi } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { ChangeView } from "../../src/protocol/wire/http.ts";
 import { askOf, Ear, FakeBackend, gate, settle, user } from "./fakes.ts";
-import { type World, world } from "./system.ts";
-
-const spawn = (on: World, session_id: string, more: object = {}) =>
-  on.manager.spawn({ backend: "fake", session_id, message: user(`do ${session_id}`), ...more });
-
-const runOf = (on: World, session_id: string) => {
-  const run = on.backend.runs.findLast(({ order }) => order.session_id === session_id);
-  if (run === undefined) throw new Error(`no agent for ${session_id}`);
-  return run;
-};
-
-const textsOf = (run: { sent: unknown[] }) =>
-  run.sent.map((message) => (message as { content: string }).content);
+import { runOf, spawn, textsOf, world } from "./system.ts";
 
 it("spawns a session with what was asked for, and shows it", async () => {
   const on = await world();

@@ -3,7 +3,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { noObserver } from "../../src/observe/none.ts";
 import { createSessions, type Sessions, type SystemOptions } from "../../src/sessions/system.ts";
-import { FakeBackend, FakeStore, settle } from "./fakes.ts";
+import { FakeBackend, type FakeRun, FakeStore, settle, user } from "./fakes.ts";
 
 export interface World extends Sessions {
   store: FakeStore;
@@ -32,3 +32,17 @@ export async function world(over: Partial<SystemOptions> & { store?: FakeStore }
   await settle();
   return { ...sessions, store, backend };
 }
+
+export const spawn = (on: World, session_id: string, more: object = {}) =>
+  on.manager.spawn({ backend: "fake", session_id, message: user(`do ${session_id}`), ...more });
+
+/** The newest agent of a session. */
+export function runOf(on: World, session_id: string): FakeRun {
+  const run = on.backend.runs.findLast(({ order }) => order.session_id === session_id);
+  if (run === undefined) throw new Error(`no agent for ${session_id}`);
+  return run;
+}
+
+/** What it was sent. */
+export const textsOf = (run: { sent: unknown[] }) =>
+  run.sent.map((message) => (message as { content: string }).content);
