@@ -1,0 +1,93 @@
+// Who may do what. Rules come from agents and from the configuration; grants from a person's "always".
+import type { FileChange } from "../workspace/types.ts";
+
+export const DECISIONS = ["allow", "ask", "deny"] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+export interface PermissionRule {
+  /** A name, or "*". `demian.bash` is `bash`. */
+  tool: string;
+  match?: {
+    pathGlob?: string;
+    /** Words at the beginning of a command. In an allow rule it fits plain commands only (permissions/command.ts). */
+    commandPrefix?: string;
+  };
+  decision: Decision;
+  reason?: string;
+}
+
+/** What a call touches. */
+export type PermissionTarget =
+  | { kind: "path"; access: "read" | "write"; lexical: string; real: string }
+  | { kind: "command"; command: string; cwd: string }
+  | { kind: "other"; key: string };
+
+export interface PermissionCall {
+  tool: string;
+  targets: readonly PermissionTarget[];
+}
+
+/** Everything that decides, so that deciding is a pure function (permissions/evaluate.ts). */
+export interface Policy {
+  /** From the user's configuration: their denials dominate everything but the built-in ones. */
+  globalRules: readonly PermissionRule[];
+  agentRules: readonly PermissionRule[];
+  agentDefault?: Decision;
+  rootDefault?: Decision;
+  grants: readonly Grant[];
+  nowMs: number;
+}
+
+export interface Verdict {
+  decision: Decision;
+  /** Which step of the order decided. */
+  by: "hard_deny" | "global_deny" | "grant" | "rule" | "agent_default" | "default";
+  reason?: string;
+}
+
+/** What a person allowed for longer than once. */
+export interface Grant {
+  key: GrantKey;
+  scope: "session" | "project";
+  grantedAtMs: number;
+  /** Absent: as long as the session. */
+  expiresAtMs?: number;
+}
+
+export type GrantKey =
+  | { kind: "command"; argv: readonly string[]; executable: string; cwd: string }
+  | { kind: "write"; tool: string; directory: string }
+  | { kind: "other"; tool: string; key: string };
+
+/** What a person is asked. It shows exactly what will happen. */
+export interface PermissionPrompt {
+  sessionId: string;
+  callId: string;
+  agent: string;
+  tool: string;
+  title: string;
+  command?: string;
+  cwd?: string;
+  changes?: readonly FileChange[];
+  /** The tool's checked input. */
+  input: unknown;
+  /** Why it is asked, where a rule says so. */
+  reason?: string;
+  /** How a command will be held: "linux-bwrap", "off", … */
+  sandbox?: string;
+  /** What "always" would allow, in words; absent: it is not offered. */
+  always?: string;
+}
+
+export interface PermissionAnswer {
+  decision: "allow" | "deny";
+  /** Only with allow, and only when it was offered. */
+  always?: boolean;
+  /** Told to the model with a refusal. */
+  reason?: string;
+  /** Refuse, and end the turn. */
+  stop?: boolean;
+}
+
+/** How a face asks its person. Rejects or denies when the signal aborts. */
+export type Asker = (prompt: PermissionPrompt, signal: AbortSignal) => Promise<PermissionAnswer>;

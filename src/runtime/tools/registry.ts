@@ -1,0 +1,30 @@
+// The tools that exist. What an agent sees of them is the agent's; what it may do with them is for permissions.
+import type { RegistrySource } from "../agents/types.ts";
+import type { ToolDefinition } from "./types.ts";
+
+const NAME = /^[a-z][a-z0-9_]{0,63}$/;
+
+export interface RegisteredTool {
+  tool: ToolDefinition;
+  source: RegistrySource;
+}
+
+export class ToolRegistry {
+  readonly #tools = new Map<string, RegisteredTool>();
+
+  /** False: the name is taken and the first one stays, so that nothing silently replaces a built-in tool. */
+  register(tool: ToolDefinition, source: RegistrySource): boolean {
+    if (!NAME.test(tool.name)) throw new Error(`"${tool.name}" is no name for a tool: use a-z, 0-9 and _`);
+    if (this.#tools.has(tool.name)) return false;
+    this.#tools.set(tool.name, { tool, source });
+    return true;
+  }
+
+  get(name: string): ToolDefinition | undefined {
+    return this.#tools.get(name)?.tool;
+  }
+
+  list(): RegisteredTool[] {
+    return [...this.#tools.values()];
+  }
+}
