@@ -1,0 +1,117 @@
+// The chunks of an answer. A stream was asked for, or not; what came is told by its first character, because servers
+// answer with JSON to the one and with events to the other, whatever their content type says.
+import { setTimeout as wait } from "node:timers/promises";
+import { excerpt } from "../../../base/excerpt.ts";
+import { type Place, protocolError } from "../failure.ts";
+import { readErrorBody } from "../vendor-error.ts";
+import { readEvents } from "./sse.ts";
+
+const DONE = "[DONE]";
+/** The end of the connection mostly comes with the last event. Reading it lets the connection be used again. */
+const LAST_WORDS_MS = 250;
+const SHOWN_CHARS = 200;
+
+export type Chunk = { value: unknown } | "end";
+
+/** "end" comes when the server says that this was all. Throws `ProviderError` and what the connection throws. */
+export async function* readChunks(body: ReadableStream<Uint8Array>, place: Place): AsyncGenerator<Chunk> {
+  const reader = body.getReader();
+  try {
+    const text = readText(reader);
+    const head = await readHead(text);
+    const all = after(head, text);
+    if (/^\s*[[{]/.test(head)) yield* wholeAnswer(await collect(all), place);
+    else if (/^\s*</.test(head))
+      throw protocolError(place, `failed: ${readErrorBody(await collect(all)).message}`);
+    else yield* eventChunks(readEvents(all, place), head, place);
+  } finally {
+    await reader.cancel().catch(() => undefined); // It may have broken; who reads has been told.
+  }
+}
+
+/** The beginning of a text, and no more than `maxChars` are read of it. */
+export async function readStart(body: ReadableStream<Uint8Array> | null, maxChars: number): Promise<string> {
+  if (body === null) return "";
+  const reader = body.getReader();
+  let start = "";
+  try {
+    for await (const piece of readText(reader)) {
+      start += piece;
+      if (start.length >= maxChars) break;
+    }
+  } catch {
+    // What came before it broke says more than that it broke.
+  } finally {
+    await reader.cancel().catch(() => undefined); // The rest is not wanted.
+  }
+  return start.slice(0, maxChars);
+}
+
+function* wholeAnswer(text: string, place: Place): Generator<Chunk> {
+  yield { value: parse(text, place) };
+  yield "end";
+}
+
+async function* eventChunks(
+  events: AsyncGenerator<string>,
+  head: string,
+  place: Place,
+): AsyncGenerator<Chunk> {
+  let count = 0;
+  for (let next = await events.next(); !next.done; next = await events.next()) {
+    count += 1;
+    const data = next.value.trim();
+    if (data === "") continue;
+    if (data === DONE) {
+      yield "end";
+      await Promise.race([collect(events).catch(() => ""), wait(LAST_WORDS_MS, undefined, { ref: false })]);
+      return;
+    }
+    yield { value: parse(data, place) };
+  }
+  if (count === 0 && head.trim() !== "" && !head.trimStart().startsWith(":")) {
+    throw protocolError(
+      place,
+      `answered with something else than events: "${excerpt(head.trim(), SHOWN_CHARS)}"`,
+    );
+  }
+}
+
+function parse(text: string, place: Place): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw protocolError(place, `sent something that is no JSON: "${excerpt(text, SHOWN_CHARS)}"`, cause);
+  }
+}
+
+async function* readText(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<string> {
+  // Not fatal: half a character in an answer is shown as one, not the end of it.
+  const decoder = new TextDecoder();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    yield decoder.decode(next.value, { stream: true });
+  }
+  yield decoder.decode();
+}
+
+/** Enough to see what it is. */
+async function readHead(text: AsyncGenerator<string>): Promise<string> {
+  let head = "";
+  while (head.trim() === "") {
+    const next = await text.next();
+    if (next.done) return head;
+    head += next.value;
+  }
+  return head;
+}
+
+async function* after(head: string, text: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield head;
+  yield* text;
+}
+
+async function collect(text: AsyncIterable<string>): Promise<string> {
+  const pieces: string[] = [];
+  for await (const piece of text) pieces.push(piece);
+  return pieces.join("");
+}

@@ -1,0 +1,93 @@
+// The provider for everything that speaks Chat Completions, by plain fetch. A vendor is a row of configuration.
+
+import { EchoMemory } from "../echo-memory.ts";
+import { answerFailure, transportError } from "../failure.ts";
+import { guardFetch } from "../guarded-fetch.ts";
+import type { OpenAIConfig, ProviderContext } from "../registry-types.ts";
+import { settle } from "../settle.ts";
+import { responseOf, streamWithRetry } from "../stream-with-retry.ts";
+import { type ChatRequest, type ChatStreamEvent, type Provider, ProviderError } from "../types.ts";
+import { Answer } from "./answer.ts";
+import { readChunks, readStart } from "./chunks.ts";
+import { openaiEndpoint } from "./endpoint.ts";
+import { buildRequest, type Echo } from "./request.ts";
+
+const MAX_ERROR_CHARS = 64 * 1024;
+
+/** Throws `CodedError` where something has to be set first. */
+export function createOpenAIProvider(config: OpenAIConfig, context: ProviderContext): Provider {
+  const { place, headers } = openaiEndpoint(config, context);
+  const send = guardFetch({ fetch: context.fetch, place, idleTimeoutMs: context.idleTimeoutMs });
+  const echoes = new EchoMemory<Echo>();
+
+  async function* attempt(request: ChatRequest, stream: boolean): AsyncGenerator<ChatStreamEvent> {
+    const { signal } = request;
+    const options = { providerKey: context.key, quirks: config.quirks ?? {}, stream, echoes };
+    const body = JSON.stringify(buildRequest(request, options));
+    const response = await send(place.url, { method: "POST", headers, body, signal }).catch(
+      (error: unknown) => {
+        throw transportError(place, error, signal);
+      },
+    );
+    if (!response.ok || response.body === null) {
+      const text = await readStart(response.body, MAX_ERROR_CHARS);
+      const failure = answerFailure(place, { status: response.status, headers: response.headers, text });
+      if (failure.kind !== "content_filter") throw new ProviderError(failure);
+      const said = {
+        text: "",
+        calls: [],
+        stopReason: "content_filter" as const,
+        failure,
+        raw: { error: text },
+      };
+      yield { type: "done", response: settle(said) };
+      return;
+    }
+    yield* readAnswer(response.body, signal);
+  }
+
+  async function* readAnswer(
+    body: ReadableStream<Uint8Array>,
+    signal: AbortSignal,
+  ): AsyncGenerator<ChatStreamEvent> {
+    const answer = new Answer(place);
+    let isEnded = false;
+    let isBegun = false;
+    let fault: ProviderError | undefined;
+    try {
+      for await (const chunk of readChunks(body, place)) {
+        if (chunk === "end") isEnded = true;
+        const events = chunk === "end" ? [] : answer.add(chunk.value);
+        for (const event of events) {
+          isBegun = true;
+          yield event;
+        }
+        if (answer.failure !== undefined) break;
+      }
+    } catch (error) {
+      fault = transportError(place, error, signal);
+      // Figures that did not come any more are no loss.
+      if (!answer.isFinished || signal.aborted) answer.fail(fault.failure);
+    }
+    const done = answer.finish(isEnded);
+    if (!isBegun && done.stopReason === "error" && done.error !== undefined) {
+      throw fault ?? new ProviderError(done.error);
+    }
+    for (const [id, echo] of answer.echoes(done)) echoes.keep(id, echo);
+    yield { type: "done", response: done };
+  }
+
+  const begin = (request: ChatRequest, stream: boolean) =>
+    streamWithRetry(() => attempt(request, stream), {
+      signal: request.signal,
+      onRetry: request.onRetry,
+      maxRetries: config.maxRetries,
+      ...context.retry,
+    });
+
+  return {
+    id: config.type,
+    chat: (request) => responseOf(begin(request, false)),
+    stream: (request) => begin(request, true),
+  };
+}

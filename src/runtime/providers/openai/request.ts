@@ -1,0 +1,94 @@
+// The request to Chat Completions: the subset that all vendors share, less what a quirk leaves out.
+
+import type { AssistantMessage, Message, UserMessage } from "../../messages.ts";
+import type { EchoMemory } from "../echo-memory.ts";
+import type { OpenAIConfig } from "../registry-types.ts";
+import { inputToObject } from "../settle.ts";
+import { type ChatRequest, ProviderError } from "../types.ts";
+
+export type Quirks = NonNullable<OpenAIConfig["quirks"]>;
+
+/** What belongs to a tool call, or to the message that holds it, and has to go back with it. */
+export interface Echo {
+  /** Gemini's signature of its thoughts. */
+  call?: Record<string, unknown>;
+  /** DeepSeek's and OpenRouter's reasoning; kept with the first call of the message. */
+  message?: Record<string, unknown>;
+}
+
+export interface RequestOptions {
+  providerKey: string;
+  quirks: Quirks;
+  stream: boolean;
+  echoes: EchoMemory<Echo>;
+}
+
+export function buildRequest(request: ChatRequest, options: RequestOptions): Record<string, unknown> {
+  const { quirks, stream } = options;
+  const hasTools = request.tools.length > 0 && !quirks.omitTools;
+  const limit = quirks.maxCompletionTokens ? "max_completion_tokens" : "max_tokens";
+  return {
+    model: request.model,
+    messages: toMessages(request.messages, options),
+    ...(hasTools ? { tools: request.tools.map(toTool) } : {}),
+    ...(hasTools && !quirks.omitToolChoice ? { tool_choice: "auto" } : {}),
+    ...(request.temperature === undefined || quirks.omitTemperature
+      ? {}
+      : { temperature: request.temperature }),
+    ...(request.maxTokens === undefined || quirks.omitMaxTokens ? {} : { [limit]: request.maxTokens }),
+    ...(stream ? { stream: true } : {}),
+    ...(stream && !quirks.omitStreamOptions ? { stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function toMessages(messages: readonly Message[], options: RequestOptions): Record<string, unknown>[] {
+  const last = messages.findLastIndex(({ role }) => role === "user");
+  return messages.flatMap((message, index) => {
+    if (message.role === "system") {
+      return [{ role: options.quirks.developerRole ? "developer" : "system", content: message.content }];
+    }
+    if (message.role === "user") return [toUser(message, index === last, options)];
+    if (message.role === "tool") {
+      return [{ role: "tool", tool_call_id: message.toolCallId, content: message.content }];
+    }
+    return toAssistant(message, options.echoes);
+  });
+}
+
+/** What a person has just sent is never left out silently; what is older must not block the conversation for ever. */
+function toUser(
+  message: UserMessage,
+  isLast: boolean,
+  { quirks, providerKey }: RequestOptions,
+): Record<string, unknown> {
+  const { content } = message;
+  if (typeof content === "string" || !quirks.noImages) return { role: "user", content };
+  const hasImages = content.some(({ type }) => type === "image_url");
+  if (hasImages && isLast) {
+    const text = `the provider ${providerKey} takes no images (providers.${providerKey}.quirks.noImages); send text, or choose another provider`;
+    throw new ProviderError({ kind: "bad_request", message: text });
+  }
+  const texts = content.map((part) => (part.type === "text" ? part.text : "[an image was left out]"));
+  return { role: "user", content: texts.join("\n") };
+}
+
+function toAssistant(message: AssistantMessage, echoes: EchoMemory<Echo>): Record<string, unknown>[] {
+  const calls = message.toolCalls ?? [];
+  const text = message.content ?? "";
+  if (calls.length === 0) return text === "" ? [] : [{ role: "assistant", content: text }];
+  const toolCalls = calls.map(({ id, name, input }) => ({
+    id,
+    type: "function",
+    function: { name, arguments: JSON.stringify(inputToObject(input)) },
+    ...echoes.find(id)?.call,
+  }));
+  // Some servers refuse an empty string here, none refuses null.
+  const content = text === "" ? null : text;
+  return [{ role: "assistant", content, ...echoes.find(calls[0]?.id)?.message, tool_calls: toolCalls }];
+}
+
+function toTool({ name, description, inputSchema }: ChatRequest["tools"][number]): Record<string, unknown> {
+  // Gemini refuses the keyword, nobody needs it.
+  const { $schema: _, ...parameters } = inputSchema;
+  return { type: "function", function: { name, description, parameters } };
+}

@@ -1,0 +1,23 @@
+// What every factory of a provider gets. Everything that touches the world can be replaced.
+import type { ProviderConfig } from "../config/schema.ts";
+import type { AnthropicClient } from "./anthropic/client.ts";
+import type { Fetch } from "./guarded-fetch.ts";
+import type { RetryOptions } from "./retry.ts";
+
+export type ConfigOf<T extends ProviderConfig["type"]> = Extract<ProviderConfig, { type: T }>;
+export type OpenAIConfig = ConfigOf<"openai-compatible">;
+export type AnthropicConfig = ConfigOf<"anthropic">;
+export type ScriptedConfig = ConfigOf<"scripted">;
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface ProviderContext {
+  /** The provider's key in the configuration. */
+  key: string;
+  model: string;
+  env: Env;
+  fetch?: Fetch | undefined;
+  anthropicClient?: AnthropicClient | undefined;
+  retry?: Pick<RetryOptions, "sleep" | "random"> | undefined;
+  idleTimeoutMs?: number | undefined;
+}

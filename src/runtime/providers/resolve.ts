@@ -1,0 +1,75 @@
+// From a key of the configuration to a provider that can be asked, or to a sentence that says what is missing.
+import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { nearest } from "../../base/nearest.ts";
+import type { DemianConfig, ProviderConfig } from "../config/schema.ts";
+import type { ProviderChoice } from "../session-types.ts";
+import { createProvider } from "./registry.ts";
+import type { Env, ProviderContext } from "./registry-types.ts";
+import type { ResolvedProvider } from "./types.ts";
+
+export interface ResolveOptions extends Partial<Omit<ProviderContext, "key">> {
+  env: Env;
+  /** Instead of the configured one. */
+  model?: string;
+}
+
+const SCRIPTED_MODEL = "scripted";
+
+/** Throws `CodedError`: what is missing, and how to set it. Nothing is loaded and nobody is asked yet. */
+export function resolveProvider(
+  key: string,
+  providers: DemianConfig["providers"],
+  options: ResolveOptions,
+): ResolvedProvider {
+  const config = findConfig(key, providers);
+  const model = options.model ?? modelOf(config);
+  const provider = createProvider(config, { ...options, key, model: model ?? "" });
+  if (model === undefined) throw modelMissing(key);
+  return {
+    key,
+    type: config.type,
+    model,
+    provider,
+    ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
+    ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+  };
+}
+
+/** Every configured provider, with what is missing before it can be used. */
+export function providerChoices(providers: DemianConfig["providers"], env: Env): ProviderChoice[] {
+  return Object.entries(providers).map(([key, config]) => {
+    const choice = { key, type: config.type, model: modelOf(config) ?? "" };
+    try {
+      resolveProvider(key, providers, { env });
+      return { ...choice, isReady: true };
+    } catch (error) {
+      const needsModel = error instanceof CodedError && error.code === "missing_model";
+      return {
+        ...choice,
+        isReady: false,
+        problem: messageOf(error),
+        ...(needsModel ? { needsModel: true as const } : {}),
+      };
+    }
+  });
+}
+
+function findConfig(key: string, providers: DemianConfig["providers"]): ProviderConfig {
+  const config = Object.hasOwn(providers, key) ? providers[key] : undefined;
+  if (config !== undefined) return config;
+  const names = Object.keys(providers);
+  const guess = nearest(key, names);
+  const hint = guess === undefined ? `there are: ${names.join(", ")}` : `did you mean ${guess}?`;
+  throw new CodedError("unknown_provider", `no provider is called "${key}"; ${hint}`);
+}
+
+function modelOf(config: ProviderConfig): string | undefined {
+  return config.model ?? (config.type === "scripted" ? SCRIPTED_MODEL : undefined);
+}
+
+function modelMissing(key: string): CodedError {
+  return new CodedError(
+    "missing_model",
+    `the provider ${key} has no model: set providers.${key}.model, or use --model`,
+  );
+}

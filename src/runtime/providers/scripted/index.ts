@@ -1,0 +1,96 @@
+// A provider that answers from a script instead of a model: for the demo agent and for tests. It streams word by word,
+// so everything behind it works as with a real one.
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ToolCall } from "../../messages.ts";
+import type {
+  ChatRequest,
+  ChatResponse,
+  ChatStreamEvent,
+  Provider,
+  ProviderFailure,
+  StopReason,
+} from "../types.ts";
+
+export interface ScriptedReply {
+  reasoning?: string;
+  text?: string;
+  toolCalls?: readonly { name: string; input: unknown }[];
+  /** After the text. */
+  failure?: ProviderFailure;
+  /** Between two words, instead of the usual. */
+  paceMs?: number;
+}
+
+export interface ScriptedOptions {
+  reply(request: ChatRequest): ScriptedReply;
+  paceMs?: number;
+}
+
+export function createScriptedProvider(options: ScriptedOptions): Provider {
+  return {
+    id: "scripted",
+    chat: (request) => {
+      const reply = options.reply(request);
+      return Promise.resolve(responseOf(request, reply, reply.text ?? "", reply.failure));
+    },
+    stream: (request) => streamed(request, options.reply(request), options.paceMs ?? 0),
+  };
+}
+
+async function* streamed(
+  request: ChatRequest,
+  reply: ScriptedReply,
+  usualPaceMs: number,
+): AsyncIterable<ChatStreamEvent> {
+  const { signal } = request;
+  const paceMs = reply.paceMs ?? usualPaceMs;
+  for await (const text of words(reply.reasoning, paceMs, signal)) yield { type: "reasoning_delta", text };
+  let said = "";
+  for await (const text of words(reply.text, paceMs, signal)) {
+    said += text;
+    yield { type: "text_delta", text };
+  }
+  const failure: ProviderFailure | undefined = signal.aborted
+    ? { kind: "aborted", message: "the request was aborted" }
+    : reply.failure;
+  yield { type: "done", response: responseOf(request, reply, said, failure) };
+}
+
+async function* words(text: string | undefined, paceMs: number, signal: AbortSignal): AsyncIterable<string> {
+  for (const word of text?.match(/\s*\S+\s*/g) ?? []) {
+    if (paceMs > 0) await sleep(paceMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    yield word;
+  }
+}
+
+function responseOf(
+  request: ChatRequest,
+  reply: ScriptedReply,
+  text: string,
+  failure: ProviderFailure | undefined,
+): ChatResponse {
+  const wanted = failure === undefined ? (reply.toolCalls ?? []) : [];
+  const toolCalls = wanted.map(({ name, input }): ToolCall => ({ id: `call_${randomUUID()}`, name, input }));
+  return {
+    message: { role: "assistant", content: text, ...(toolCalls.length === 0 ? {} : { toolCalls }) },
+    toolCalls,
+    stopReason: stopReasonOf(failure, toolCalls.length),
+    usage: { inputTokens: countWords(request), outputTokens: text.match(/\S+/g)?.length ?? 0 },
+    model: request.model,
+    ...(failure === undefined ? {} : { error: failure }),
+    raw: reply,
+  };
+}
+
+function stopReasonOf(failure: ProviderFailure | undefined, calls: number): StopReason {
+  if (failure !== undefined) return failure.kind === "content_filter" ? "content_filter" : "error";
+  return calls > 0 ? "tool_use" : "end_turn";
+}
+
+/** A word is a token here, so that figures are not empty. */
+function countWords({ messages }: ChatRequest): number {
+  const texts = messages.map(({ content }) => (typeof content === "string" ? content : ""));
+  return texts.reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0);
+}

@@ -1,0 +1,97 @@
+// Asks a provider as the loop does, and keeps what it says. Waits between retries are recorded, not waited for.
+import type { ProviderConfig } from "../../../src/runtime/config/schema.ts";
+import { type ResolveOptions, resolveProvider } from "../../../src/runtime/providers/resolve.ts";
+import {
+  type ChatRequest,
+  type ChatResponse,
+  type ChatStreamEvent,
+  type Provider,
+  ProviderError,
+  type ProviderFailure,
+  type RetryNotice,
+} from "../../../src/runtime/providers/types.ts";
+
+export const TOOL = {
+  name: "read_file",
+  description: "Reads a file.",
+  inputSchema: {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: { path: { type: "string" } },
+    required: ["path"],
+  },
+};
+
+export function askOf(change: Partial<ChatRequest> = {}): ChatRequest {
+  return {
+    messages: [{ role: "user", content: "hello" }],
+    tools: [],
+    model: "m",
+    signal: new AbortController().signal,
+    ...change,
+  };
+}
+
+export function resolve(config: ProviderConfig, options: Partial<ResolveOptions> = {}): Provider {
+  const settings = { env: {}, model: "m", retry: { sleep: () => Promise.resolve() }, ...options };
+  return resolveProvider("vendor", { vendor: config }, settings).provider;
+}
+
+export function openai(baseURL: string, options: Partial<ResolveOptions> = {}): Provider {
+  return resolve({ type: "openai-compatible", baseURL }, options);
+}
+
+export interface Heard {
+  events: ChatStreamEvent[];
+  text: string;
+  reasoning: string;
+  response: ChatResponse;
+}
+
+export async function listen(provider: Provider, request: ChatRequest = askOf()): Promise<Heard> {
+  const events: ChatStreamEvent[] = [];
+  for await (const event of provider.stream?.(request) ?? []) events.push(event);
+  const ends = events.flatMap((event) => (event.type === "done" ? [event.response] : []));
+  const [response] = ends;
+  if (response === undefined || ends.length > 1 || events.at(-1)?.type !== "done") {
+    throw new Error(`expected one "done", as the last event, got ${JSON.stringify(events)}`);
+  }
+  const textOf = (type: string) =>
+    events.flatMap((event) => (event.type === type && "text" in event ? [event.text] : [])).join("");
+  return { events, text: textOf("text_delta"), reasoning: textOf("reasoning_delta"), response };
+}
+
+/** What it rejects with. */
+export async function failureOf(answer: Promise<unknown>): Promise<ProviderFailure> {
+  const error = await answer.then(
+    () => new Error("it did not fail"),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ProviderError) return error.failure;
+  throw error;
+}
+
+/** A request that records its retries. */
+export function retriedAsk(change: Partial<ChatRequest> = {}): {
+  request: ChatRequest;
+  notices: RetryNotice[];
+} {
+  const notices: RetryNotice[] = [];
+  return { request: askOf({ onRetry: (notice) => notices.push(notice), ...change }), notices };
+}
+
+/** A fetch that answers with exactly these pieces of a body. */
+export function fetchOf(pieces: readonly (string | Uint8Array)[], init: ResponseInit = {}): typeof fetch {
+  return () => {
+    const encoder = new TextEncoder();
+    const queue = pieces.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece));
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const piece = queue.shift();
+        if (piece === undefined) controller.close();
+        else controller.enqueue(piece);
+      },
+    });
+    return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" }, ...init }));
+  };
+}
