@@ -11,9 +11,17 @@ export interface Workspace {
   locate(path: string): Promise<Located>;
   /** Throws `not_found`, `path_outside`, `not_a_file`, `too_large`, `hard_linked`. */
   read(path: string, options: { maxBytes: number }): Promise<FileContent>;
-  /** Creates parents; replaces the file as a whole. `expected`: the hash it had when it was looked at; null: it was not there. Throws `changed_since`. */
-  write(path: string, content: string, expected?: string | null): Promise<void>;
-  /** Of directories below the root, in no order; what vanishes meanwhile is left out. Links are not followed. */
+  /** For reading in pieces, whatever its size. Throws as `read` does. The caller closes it. */
+  openFile(path: string): Promise<OpenFile>;
+  /**
+   * Creates parents; replaces the file as a whole. `expected`: the hash it had when it was looked at; null: it was not
+   * there. `real`: where it led when it was looked at. Throws `changed_since` when one of them is no longer so.
+   */
+  write(path: string, content: string, expected?: string | null, real?: string): Promise<void>;
+  /**
+   * Of directories below the root; what vanishes meanwhile, and what is neither file, directory nor link, is left out.
+   * Links are not followed.
+   */
   walk(path: string, options: WalkOptions): AsyncIterable<Entry>;
   close(): Promise<void>;
 }
@@ -34,6 +42,14 @@ export interface FileContent {
   located: Located;
 }
 
+export interface OpenFile {
+  readonly located: Located;
+  readonly size: number;
+  /** How many bytes were read; 0 at the end. */
+  read(buffer: Buffer, position: number): Promise<number>;
+  close(): Promise<void>;
+}
+
 export interface WalkOptions {
   /** Names of directories that are not entered. */
   skip: ReadonlySet<string>;
@@ -44,6 +60,8 @@ export interface Entry {
   /** Relative to the root of the workspace, with "/". */
   path: string;
   isDirectory: boolean;
+  /** A symbolic link, to whatever. */
+  isLink: boolean;
   mtimeMs: number;
   size: number;
 }

@@ -1,0 +1,12 @@
+// The tools that come with demian (§9).
+import { bashTool } from "./bash.ts";
+import { editFileTool } from "./edit-file.ts";
+import { globTool } from "./glob.ts";
+import { grepTool } from "./grep.ts";
+import { readFileTool } from "./read-file.ts";
+import type { ToolDefinition } from "./types.ts";
+import { writeFileTool } from "./write-file.ts";
+
+export function builtinTools(): ToolDefinition[] {
+  return [readFileTool, writeFileTool, editFileTool, bashTool, grepTool, globTool];
+}

@@ -1,0 +1,120 @@
+// edit_file: replaces an exact string in a file.
+import * as z from "zod";
+import type { Located } from "../workspace/types.ts";
+import { defineTool } from "./define.ts";
+import { diffOf } from "./edit-diff.ts";
+import { missHint } from "./edit-hint.ts";
+import { checkWritable, isProtected, pathTarget, shownPath, titleOf } from "./guard.ts";
+import { decodeText } from "./text.ts";
+import { ToolError } from "./types.ts";
+import { MAX_WRITE_BYTES } from "./write-file.ts";
+
+const MAX_LISTED = 10;
+
+const Input = z.strictObject({
+  path: z.string().min(1).describe("Relative to the working directory, or absolute below it."),
+  oldString: z
+    .string()
+    .min(1, "must not be empty; to create or replace a whole file use write_file")
+    .describe("The exact text to replace, with its whitespace, without line numbers."),
+  newString: z.string().describe("The text to put in its place."),
+  replaceAll: z
+    .boolean()
+    .optional()
+    .describe("Replace every occurrence; otherwise there must be exactly one."),
+});
+
+interface Memo {
+  located: Located;
+  hash: string;
+  newText: string;
+  diff: string;
+  count: number;
+}
+
+export const editFileTool = defineTool({
+  name: "edit_file",
+  description:
+    "Replaces an exact string in a file. oldString must occur exactly once, or replaceAll must be set: " +
+    "add lines around it to make it unique. Read the file first.",
+  input: Input,
+  metadata: { sideEffect: "workspace", defaultDecision: "ask" },
+  async plan({ path, oldString, newString, replaceAll }, { workspace }) {
+    const located = await workspace.locate(path);
+    const plan = { title: titleOf("edit_file", located), targets: [pathTarget("write", located)] };
+    // It will be refused; until then its content is shown to nobody.
+    if (isProtected(located)) return plan;
+    if (oldString === newString) {
+      throw new ToolError("no_change", "oldString and newString are the same: nothing would change");
+    }
+    const { bytes, hash } = await workspace.read(path, { maxBytes: MAX_WRITE_BYTES });
+    const oldText = decodeText(path, bytes);
+    const places = placesOf(oldText, oldString);
+    checkPlaces(path, oldText, oldString, places, replaceAll ?? false);
+    const newText = replaced(oldText, oldString, newString, places);
+    const diff = diffOf(
+      oldText,
+      places.map((at) => ({ at, length: oldString.length, text: newString })),
+    );
+    const memo: Memo = { located, hash, newText, diff, count: places.length };
+    return { ...plan, changes: [{ path: located.lexical, oldText, newText }], memo };
+  },
+  async execute({ path }, plan, { workspace }) {
+    checkWritable(await workspace.locate(path));
+    const { located, hash, newText, diff, count } = plan.memo as Memo;
+    await workspace.write(path, newText, hash, located.real);
+    const done = `edited ${shownPath(located.lexical)}: ${count} ${count === 1 ? "replacement" : "replacements"}`;
+    return { ok: true, content: `${done}\n\n${diff}`, metadata: { changes: plan.changes ?? [], diff } };
+  },
+});
+
+function placesOf(text: string, wanted: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
+    places.push(at);
+  }
+  return places;
+}
+
+function checkPlaces(
+  path: string,
+  text: string,
+  wanted: string,
+  places: readonly number[],
+  isForAll: boolean,
+): void {
+  if (places.length === 0) {
+    throw new ToolError("no_match", `oldString is not in ${path}: ${missHint(text, wanted)}`);
+  }
+  if (places.length === 1 || isForAll) return;
+  const lines = linesOf(text, places.slice(0, MAX_LISTED)).join(", ");
+  const more = places.length > MAX_LISTED ? ", …" : "";
+  const advice = "add lines around it to make it unique, or set replaceAll";
+  const message = `oldString occurs ${places.length} times in ${path} (lines ${lines}${more}); ${advice}`;
+  throw new ToolError("several_matches", message);
+}
+
+function linesOf(text: string, places: readonly number[]): number[] {
+  let line = 1;
+  let from = 0;
+  return places.map((place) => {
+    for (let at = text.indexOf("\n", from); at !== -1 && at < place; at = text.indexOf("\n", at + 1))
+      line += 1;
+    from = place;
+    return line;
+  });
+}
+
+function replaced(text: string, wanted: string, newString: string, places: readonly number[]): string {
+  const grown = Buffer.byteLength(text) + places.length * Buffer.byteLength(newString);
+  if (grown - places.length * Buffer.byteLength(wanted) > MAX_WRITE_BYTES) {
+    throw new ToolError("too_large", `the file would be larger than ${MAX_WRITE_BYTES} bytes`);
+  }
+  const parts: string[] = [];
+  let from = 0;
+  for (const place of places) {
+    parts.push(text.slice(from, place), newString);
+    from = place + wanted.length;
+  }
+  return parts.join("") + text.slice(from);
+}

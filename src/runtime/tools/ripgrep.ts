@@ -1,0 +1,168 @@
+// Searches with ripgrep. It walks by names, so what it says is only where to look: every line that is shown is read
+// again through the workspace, and nothing from outside gets in even if directories are exchanged under its feet.
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { Readable } from "node:stream";
+import { errnoOf, messageOf } from "../../base/coded-error.ts";
+import { HitReader } from "./hit-reader.ts";
+import { type Hit, MAX_TEXT_BYTES, type Search, type SearchResult, SKIPPED_IN_SEARCH } from "./search.ts";
+import { ToolError } from "./types.ts";
+
+const MAX_ERROR_BYTES = 4096;
+/** A record is a path and a cut line. */
+const MAX_RECORD_BYTES = 1024 * 1024;
+const NUL = 0;
+const LF = 0x0a;
+
+/** The one that is installed with us, or one on PATH; never one from the workspace. */
+export async function findRipgrep(
+  root: string,
+  searchPath = process.env["PATH"] ?? "",
+): Promise<string | undefined> {
+  const own = await import("@vscode/ripgrep").then(
+    ({ rgPath }) => rgPath,
+    () => undefined, // not installed for this platform
+  );
+  const onPath = searchPath
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && folder !== root && !folder.startsWith(`${root}/`))
+    .map((folder) => join(folder, "rg"));
+  for (const candidate of [...(own === undefined ? [] : [own]), ...onPath]) {
+    const isThere = await access(candidate, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return candidate;
+  }
+  return undefined;
+}
+
+/** Throws `bad_pattern`, and `search_failed` when it cannot be run. */
+export async function searchWithRipgrep(program: string, search: Search): Promise<SearchResult> {
+  search.signal.throwIfAborted();
+  const child = start(program, search);
+  const kill = () => void child.kill("SIGKILL");
+  search.signal.addEventListener("abort", kill, { once: true });
+  const reader = new HitReader(search.workspace);
+  const ended = endOf(child);
+  try {
+    const result = await collect(child.stdout, search, reader);
+    // One that is still searching; the others have their exit code to tell.
+    if (result.isCut) kill();
+    const { code, errors } = await ended;
+    search.signal.throwIfAborted();
+    if (code === 2 && result.hits.length === 0 && errors !== "") throw failure(errors);
+    return result;
+  } finally {
+    kill();
+    search.signal.removeEventListener("abort", kill);
+    await reader.close();
+    // A process that did not start has told so above, or ends with the signal.
+    await ended.catch(() => undefined);
+  }
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+function start(program: string, { workspace, pattern, start: from, plainGlob }: Search): Child {
+  const { RIPGREP_CONFIG_PATH: _, ...env } = process.env;
+  const globs = [
+    ...(plainGlob === undefined ? [] : [plainGlob]),
+    ...[...SKIPPED_IN_SEARCH].map((name) => `!${name}/`),
+  ];
+  const args = [
+    "--no-config",
+    "--no-follow",
+    "--no-ignore",
+    "--hidden",
+    "--no-messages",
+    "--color=never",
+    "--no-heading",
+    "--with-filename",
+    "--null",
+    "--line-number",
+    "--byte-offset",
+    "--encoding=none",
+    "--crlf",
+    "--engine=auto",
+    "--sort=path",
+    `--max-columns=${MAX_TEXT_BYTES}`,
+    "--max-columns-preview",
+    ...globs.map((glob) => `--glob=${glob}`),
+    "-e",
+    pattern,
+    "--",
+    `./${from.real}`,
+  ];
+  return spawn(program, args, { cwd: workspace.root, env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+function endOf(child: Child): Promise<{ code: number | null; errors: string }> {
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (errors.length < MAX_ERROR_BYTES) errors += chunk.toString("utf8");
+  });
+  const ended = new Promise<{ code: number | null; errors: string }>((resolve, reject) => {
+    child.once("error", (cause) => reject(cannotRun(cause)));
+    child.once("close", (code) => resolve({ code, errors: errors.slice(0, MAX_ERROR_BYTES) }));
+  });
+  // Whoever waits for it gets it; until then it is not unhandled.
+  ended.catch(() => undefined);
+  return ended;
+}
+
+async function collect(output: Readable, search: Search, reader: HitReader): Promise<SearchResult> {
+  const hits: Hit[] = [];
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of output) {
+    rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+    for (let record = cutRecord(rest); record !== undefined; record = cutRecord(rest)) {
+      rest = record.rest;
+      const hit = search.accepts(record.path) ? await reader.read(record) : undefined;
+      if (hit === undefined) continue;
+      if (hits.length === search.maxHits) return { hits, isCut: true };
+      hits.push(hit);
+    }
+    if (rest.length > MAX_RECORD_BYTES) return { hits, isCut: true };
+  }
+  return { hits, isCut: false };
+}
+
+interface Record {
+  path: string;
+  line: number;
+  offset: number;
+  text: Buffer;
+  rest: Buffer;
+}
+
+/** `path NUL line:offset:text LF`; undefined: it is not all there yet. */
+function cutRecord(bytes: Buffer): Record | undefined {
+  const nul = bytes.indexOf(NUL);
+  const end = nul === -1 ? -1 : bytes.indexOf(LF, nul);
+  if (end === -1) return undefined;
+  const first = bytes.indexOf(":", nul);
+  const second = bytes.indexOf(":", first + 1);
+  return {
+    path: bytes.toString("utf8", 0, nul).replace(/^(\.\/)+/, ""),
+    line: Number(bytes.toString("latin1", nul + 1, first)),
+    offset: Number(bytes.toString("latin1", first + 1, second)),
+    text: bytes.subarray(second + 1, end),
+    rest: bytes.subarray(end + 1),
+  };
+}
+
+function failure(errors: string): ToolError {
+  if (/regex|pattern|look-around|PCRE2/i.test(errors)) {
+    const advice = "special characters need a backslash to stand for themselves";
+    return new ToolError("bad_pattern", `the pattern is not valid: ${errors.trim()}\n${advice}`);
+  }
+  return new ToolError("search_failed", `ripgrep failed: ${errors.trim()}`);
+}
+
+function cannotRun(cause: unknown): ToolError {
+  const isLost = errnoOf(cause) === "ENOENT";
+  const why = isLost ? "it or the working directory is not there any more" : messageOf(cause);
+  return new ToolError("search_failed", `ripgrep could not be run: ${why}`);
+}

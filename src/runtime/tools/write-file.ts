@@ -1,0 +1,69 @@
+// write_file: a whole file, new or in place of an old one.
+import * as z from "zod";
+import type { FileChange, FileContent, Located, Workspace } from "../workspace/types.ts";
+import { defineTool } from "./define.ts";
+import { checkWritable, isProtected, pathTarget, shownPath, titleOf } from "./guard.ts";
+import { countLines, isBinary } from "./text.ts";
+import { ToolError } from "./types.ts";
+
+export const MAX_WRITE_BYTES = 10 * 1024 * 1024;
+
+const Input = z.strictObject({
+  path: z.string().min(1).describe("Relative to the working directory, or absolute below it."),
+  content: z.string().describe("The whole new content of the file."),
+});
+
+/** The hash of what is replaced; null: nothing. */
+interface Memo {
+  expected: string | null;
+  located: Located;
+}
+
+export const writeFileTool = defineTool({
+  name: "write_file",
+  description:
+    "Writes a whole file: creates it, with the directories that it needs, or replaces it. " +
+    "To change a part of a file use edit_file.",
+  input: Input,
+  metadata: { sideEffect: "workspace", defaultDecision: "ask" },
+  async plan({ path, content }, { workspace }) {
+    const bytes = Buffer.byteLength(content);
+    if (bytes > MAX_WRITE_BYTES) {
+      throw new ToolError(
+        "too_large",
+        `content has ${bytes} bytes; at most ${MAX_WRITE_BYTES} can be written`,
+      );
+    }
+    const located = await workspace.locate(path);
+    const plan = { title: titleOf("write_file", located), targets: [pathTarget("write", located)] };
+    // It will be refused; until then its content is shown to nobody.
+    if (isProtected(located)) return plan;
+    if (located.isDirectory) throw new ToolError("not_a_file", `${path} is a directory; name a file in it`);
+    const old = await readOld(workspace, path, located);
+    const memo: Memo = { expected: old?.hash ?? null, located };
+    return { ...plan, changes: [changeOf(located, old, content)], memo };
+  },
+  async execute({ path, content }, plan, { workspace }) {
+    checkWritable(await workspace.locate(path));
+    const { expected, located } = plan.memo as Memo;
+    await workspace.write(path, content, expected, located.real);
+    const size = `${countLines(content)} lines, ${Buffer.byteLength(content)} bytes`;
+    const done = `${expected === null ? "created" : "replaced"} ${shownPath(located.lexical)} (${size})`;
+    return { ok: true, content: done, metadata: { changes: plan.changes ?? [] } };
+  },
+});
+
+async function readOld(
+  workspace: Workspace,
+  path: string,
+  located: Located,
+): Promise<FileContent | undefined> {
+  if (!located.exists) return undefined;
+  return workspace.read(path, { maxBytes: MAX_WRITE_BYTES });
+}
+
+function changeOf({ lexical }: Located, old: FileContent | undefined, newText: string): FileChange {
+  if (old === undefined) return { path: lexical, newText };
+  const oldText = isBinary(old.bytes) ? `[binary, ${old.bytes.length} bytes]` : old.bytes.toString("utf8");
+  return { path: lexical, oldText, newText };
+}

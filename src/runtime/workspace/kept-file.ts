@@ -1,0 +1,86 @@
+// Files that demian itself keeps in the workspace, below `.demian`. No link is followed on the way: a repository that
+// comes with one must not choose where we write.
+import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import type { At } from "./at.ts";
+import { systemAt } from "./system-at.ts";
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const MAX_NAMES = 1000;
+
+export interface KeptFile {
+  fd: number;
+  close(): void;
+  /** Relative to the workspace. */
+  path: string;
+}
+
+/**
+ * A new file in `directory`, which is `<workspace>/.demian/<name>` and is made with its `.gitignore` when it is not
+ * there. A name that is taken gets a number. The caller closes it. Throws `cannot_keep`.
+ */
+export function createKeptFile(
+  directory: string,
+  stem: string,
+  ending: string,
+  at: At = systemAt(),
+): KeptFile {
+  const folders = [basename(dirname(directory)), basename(directory)];
+  const open: (() => void)[] = [];
+  try {
+    const root = openSync(dirname(dirname(directory)), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    open.push(() => closeSync(root));
+    let last = root;
+    for (const folder of folders) {
+      const fd = enter(at, last, folder);
+      open.push(() => at.close(fd));
+      last = fd;
+    }
+    ignore(at, last);
+    const { fd, name } = createNew(at, last, stem, ending);
+    return { fd, close: () => at.close(fd), path: [...folders, name].join("/") };
+  } catch (cause) {
+    throw new CodedError("cannot_keep", `nothing can be kept in ${directory}: ${messageOf(cause)}`, {
+      cause,
+    });
+  } finally {
+    for (const close of open) close();
+  }
+}
+
+function enter(at: At, parent: number, name: string): number {
+  try {
+    at.makeDirectory(parent, name, 0o755);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+  return at.openDirectory(parent, name);
+}
+
+function ignore(at: At, directory: number): void {
+  let fd: number;
+  try {
+    fd = at.openFile(directory, ".gitignore", O_CREAT | O_EXCL | O_WRONLY, 0o644);
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST") return;
+    throw error;
+  }
+  try {
+    writeSync(fd, "*\n");
+  } finally {
+    at.close(fd);
+  }
+}
+
+function createNew(at: At, directory: number, stem: string, ending: string): { fd: number; name: string } {
+  for (let number = 1; number <= MAX_NAMES; number += 1) {
+    const name = `${stem}${number === 1 ? "" : `-${number}`}${ending}`;
+    try {
+      return { fd: at.openFile(directory, name, O_CREAT | O_EXCL | O_WRONLY, 0o600), name };
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    }
+  }
+  throw new Error(`${stem}${ending} and ${MAX_NAMES - 1} more names like it are taken; empty the directory`);
+}

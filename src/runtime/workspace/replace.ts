@@ -1,0 +1,134 @@
+// Replaces a file as a whole: a new one beside it, moved over it. All by the handle of its directory.
+import { createHash, randomBytes } from "node:crypto";
+import { constants, fchmodSync, fchownSync, fstatSync, readSync, type Stats, writeSync } from "node:fs";
+import { errnoOf } from "../../base/coded-error.ts";
+import { ToolError } from "../tools/types.ts";
+import type { At } from "./at.ts";
+import { statOrUndefined } from "./look-up.ts";
+
+const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
+const NEW_MODE = 0o644;
+const CHUNK_BYTES = 256 * 1024;
+
+export interface Replacement {
+  name: string;
+  /** For messages. */
+  shown: string;
+  content: string;
+  /** See `Workspace.write`. */
+  expected: string | null | undefined;
+}
+
+/** Throws `changed_since`, `hard_linked`, `not_a_file`, `read_only`. */
+export function replaceFile(at: At, directory: number, order: Replacement): void {
+  const old = statOrUndefined(at, directory, order.name);
+  if (old !== undefined) checkReplaceable(old, order.shown);
+  const temporary = `.demian-${randomBytes(8).toString("hex")}.tmp`;
+  const fd = at.openFile(directory, temporary, O_CREAT | O_EXCL | O_WRONLY, NEW_MODE);
+  try {
+    try {
+      writeAll(fd, Buffer.from(order.content));
+      if (old !== undefined) keepOwner(fd, old);
+    } finally {
+      at.close(fd);
+    }
+    checkExpected(at, directory, order);
+    at.rename(directory, temporary, order.name);
+  } catch (error) {
+    at.unlink(directory, temporary);
+    throw error;
+  }
+}
+
+/** Makes what is missing of `names` below `directory`; the last one's handle is the caller's. */
+export function makeDirectories(at: At, directory: number, names: readonly string[]): number {
+  const [first, ...rest] = names;
+  if (first === undefined) throw new Error("no directory to make");
+  try {
+    at.makeDirectory(directory, first, 0o755);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+  const fd = at.openDirectory(directory, first);
+  if (rest.length === 0) return fd;
+  try {
+    return makeDirectories(at, fd, rest);
+  } finally {
+    at.close(fd);
+  }
+}
+
+/** Throws unless it is a plain file with one name that may be written. */
+export function checkReplaceable(stats: Stats, shown: string): void {
+  if (!stats.isFile()) throw new ToolError("not_a_file", `${shown} is ${kindOf(stats)}, not a file`);
+  if (stats.nlink > 1) throw hardLinked(shown);
+  if ((stats.mode & 0o222) === 0) {
+    throw new ToolError("read_only", `${shown} is read-only; it has to be made writable first (chmod u+w)`);
+  }
+}
+
+export function hardLinked(shown: string): ToolError {
+  const what = `${shown} is hard-linked: the same file has another name, perhaps outside the working directory`;
+  return new ToolError("hard_linked", `${what}; copy it to a new file first`);
+}
+
+export function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a pipe";
+  if (stats.isSocket()) return "a socket";
+  if (stats.isSymbolicLink()) return "a link";
+  if (stats.isFile()) return "a file";
+  return "a device";
+}
+
+function keepOwner(fd: number, old: Stats): void {
+  const own = fstatSync(fd);
+  if (own.uid !== old.uid || own.gid !== old.gid) {
+    try {
+      fchownSync(fd, old.uid, old.gid);
+    } catch {
+      // Only root may: for everybody else the file becomes theirs, as with every editor.
+    }
+  }
+  fchmodSync(fd, old.mode & 0o777);
+}
+
+function checkExpected(at: At, directory: number, { name, shown, expected }: Replacement): void {
+  if (expected === undefined) return;
+  const now = hashOf(at, directory, name);
+  if (now === expected) return;
+  throw changedSince(shown);
+}
+
+export function changedSince(shown: string): ToolError {
+  return new ToolError("changed_since", `${shown} has changed since it was looked at; read it again first`);
+}
+
+/** Null: there is no plain file of that name. */
+function hashOf(at: At, directory: number, name: string): string | null {
+  let fd: number;
+  try {
+    fd = at.openFile(directory, name, O_RDONLY);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return null;
+    throw error;
+  }
+  try {
+    const hash = createHash("sha256");
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (let read = readSync(fd, buffer); read > 0; read = readSync(fd, buffer)) {
+      hash.update(buffer.subarray(0, read));
+    }
+    return hash.digest("hex");
+  } finally {
+    at.close(fd);
+  }
+}
+
+function writeAll(fd: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) {
+    const written = writeSync(fd, bytes, at);
+    if (written === 0) throw new ToolError("disk_full", "the disk takes no more");
+    at += written;
+  }
+}

@@ -1,0 +1,27 @@
+// The six tools as the model is told of them.
+import { expect, test } from "vitest";
+import { builtinTools } from "../../../src/runtime/tools/builtin.ts";
+
+test("there are six, in the order of the specification", () => {
+  const names = ["read_file", "write_file", "edit_file", "bash", "grep", "glob"];
+  expect(builtinTools().map(({ name }) => name)).toEqual(names);
+});
+
+test.each(builtinTools())(
+  "$name has a plain schema with every field described",
+  ({ inputSchema, description }) => {
+    expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+    expect(inputSchema).not.toHaveProperty("$schema");
+    const fields = Object.values(inputSchema["properties"] as Record<string, { description?: string }>);
+    expect(fields.every((field) => (field.description ?? "").length > 10)).toBe(true);
+    expect(description.length).toBeGreaterThan(40);
+  },
+);
+
+test("what only looks is allowed by default, what changes something asks", () => {
+  const decisions = builtinTools().map(
+    ({ metadata }) => `${metadata.sideEffect} ${metadata.defaultDecision}`,
+  );
+  const [look, change] = ["none allow", "workspace ask"];
+  expect(decisions).toEqual([look, change, change, "process ask", look, look]);
+});
