@@ -3,6 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
+import type { Duplex } from "node:stream";
 import { Coalescer } from "./coalesce.ts";
 import { CodedError, errnoOf, messageOf } from "./coded-error.ts";
 import { findByEnvironment, killAll, type ProcessId, snapshot } from "./descendants.ts";
@@ -13,6 +14,18 @@ export interface ChildOrder {
   args: readonly string[];
   cwd?: string;
   env: Record<string, string | undefined>;
+  /** Further pipes, as its descriptors 3, 4, … */
+  pipes?: readonly ChildPipe[];
+  /** The variable that marks what it starts; a program that is itself marked needs another one than its starter. */
+  marker?: string;
+  /** What it starts cannot outlive it (it makes a pid namespace): there is nothing to look for at its end. */
+  endsWhole?: boolean;
+}
+
+export interface ChildPipe {
+  /** All that the child can read there. */
+  input?: Buffer;
+  output?(chunk: Buffer): void;
 }
 
 export interface ChildHandlers {
@@ -37,6 +50,8 @@ export interface StopOptions {
 
 /** Every process that the child starts inherits it, whatever session or parent it ends up with. */
 export const RUN_MARKER = "BLEMEES_RUN_ID";
+/** After stdin, stdout and stderr. */
+const FIRST_PIPE = 3;
 const TERM_GRACE_MS = 500;
 const KILL_LIMIT_MS = 1000;
 /** A fork bomb may win; everything else is gone after two. */
@@ -48,21 +63,23 @@ const MAX_ERROR_LINE_BYTES = 64 * 1024;
 /** Resolves once the process runs; rejects with `spawn_failed`, `data.reason` saying why. */
 export async function startChild(order: ChildOrder, handlers: ChildHandlers): Promise<Child> {
   if (order.cwd !== undefined) await checkCwd(order.cwd);
-  const runId = order.env[RUN_MARKER] ?? randomUUID();
+  const marker = order.marker ?? RUN_MARKER;
+  const pipes = order.pipes ?? [];
+  const runId = order.env[marker] ?? randomUUID();
   let proc: ChildProcessWithoutNullStreams;
   try {
     proc = spawn(order.command, order.args, {
       ...(order.cwd === undefined ? {} : { cwd: order.cwd }),
-      env: { ...order.env, [RUN_MARKER]: runId },
-      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...order.env, [marker]: runId },
+      stdio: ["pipe", "pipe", "pipe", ...pipes.map(() => "pipe" as const)],
       // Its own process group: a Ctrl-C at the daemon's terminal is not meant for the agents.
       detached: true,
-    });
+    }) as ChildProcessWithoutNullStreams;
   } catch (cause) {
     throw spawnError(order, cause);
   }
   // Wired before the first await, so that no event of a short-lived process is missed.
-  const child = new Child(proc, runId, handlers);
+  const child = new Child(proc, { ...order, marker, pipes }, runId, handlers);
   await new Promise<void>((resolve, reject) => {
     proc.once("spawn", resolve);
     proc.once("error", (cause) => reject(spawnError(order, cause)));
@@ -79,6 +96,8 @@ export class Child {
   readonly #proc: ChildProcessWithoutNullStreams;
   readonly #coalescer: Coalescer;
   readonly #descendants: ProcessId[] = [];
+  readonly #marker: string;
+  readonly #endsWhole: boolean;
   #hasExited = false;
   #hurry: () => void = () => undefined;
   readonly #hurried = new Promise<void>((resolve) => {
@@ -86,8 +105,16 @@ export class Child {
   });
   #stopping: Promise<void> | undefined;
 
-  constructor(proc: ChildProcessWithoutNullStreams, runId: string, handlers: ChildHandlers) {
+  constructor(
+    proc: ChildProcessWithoutNullStreams,
+    order: { marker: string; pipes: readonly ChildPipe[]; endsWhole?: boolean },
+    runId: string,
+    handlers: ChildHandlers,
+  ) {
+    const { pipes } = order;
     this.#proc = proc;
+    this.#marker = order.marker;
+    this.#endsWhole = order.endsWhole === true;
     this.runId = runId;
     this.#coalescer = new Coalescer(proc.stdout);
     proc.stdout.on("data", (chunk: Buffer) => {
@@ -97,6 +124,7 @@ export class Child {
     const outputEnded = onceClosed(proc.stdout);
     const errorEnded = readLines(proc.stderr, (line) => handlers.errorLine(line));
     void outputEnded.then(() => handlers.outputEnd?.());
+    const further = pipes.map((pipe, index) => wirePipe(proc.stdio[FIRST_PIPE + index] as Duplex, pipe));
     // EPIPE also reaches the callback of the write that met it; without a listener it would end the daemon.
     proc.stdin.on("error", () => undefined);
     this.exit = new Promise((resolve) => {
@@ -109,11 +137,12 @@ export class Child {
       this.#coalescer.close();
       // At most a pipe full is left, and nobody can pause a dead process: read it whatever the consumer said.
       proc.stdout.resume();
-      const ended = Promise.all([outputEnded, errorEnded]);
+      const ended = Promise.all([outputEnded, errorEnded, ...further]);
       await Promise.all([this.#sweep(), within(DRAIN_LIMIT_MS, ended)]);
       proc.stdin.destroy();
       proc.stdout.destroy();
       proc.stderr.destroy();
+      for (const [index] of pipes.entries()) (proc.stdio[FIRST_PIPE + index] as Duplex).destroy();
       return exit;
     });
   }
@@ -169,16 +198,17 @@ export class Child {
   }
 
   async #remember(): Promise<void> {
-    if (this.#hasExited) return;
+    if (this.#hasExited || this.#endsWhole) return;
     this.#descendants.push(...(await snapshot(this.pid).catch(() => [])));
   }
 
   /** Whatever this finds no way to do (no /proc, no file descriptor left), the process itself has ended. */
   async #sweep(): Promise<void> {
+    if (this.#endsWhole) return;
     let left = [...this.#descendants];
     // Something that forks while it is being ended leaves new ones behind: again, until a pass finds nobody.
     for (let pass = 0; pass < SWEEP_PASSES; pass += 1) {
-      const marked = await findByEnvironment(RUN_MARKER, (value) => value === this.runId).catch(() => []);
+      const marked = await findByEnvironment(this.#marker, (value) => value === this.runId).catch(() => []);
       if (pass > 0 && marked.length === 0) return;
       // Politely once; what is still there then has had its chance.
       left = await killAll([...left, ...marked], pass === 0 ? SWEEP_GRACE_MS : 0);
@@ -197,6 +227,14 @@ export async function within(ms: number, promise: Promise<unknown>): Promise<voi
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Resolves when the child has closed it. */
+function wirePipe(stream: Duplex, pipe: ChildPipe): Promise<void> {
+  const ended = onceClosed(stream);
+  stream.on("data", (chunk: Buffer) => pipe.output?.(chunk));
+  if (pipe.input !== undefined) stream.end(pipe.input);
+  return ended;
 }
 
 function readLines(stream: NodeJS.ReadableStream, line: (text: string) => void): Promise<void> {

@@ -1,0 +1,107 @@
+// Which adapter is taken, and that nothing runs unheld where holding was asked for.
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { createSandbox } from "../../../src/runtime/sandbox/index.ts";
+import { findHolder, type Host, thisHost } from "../../../src/runtime/sandbox/probe.ts";
+import { SANDBOX } from "../../support/plain-sandbox.ts";
+import { runIn } from "./ground.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "demian-adapter-")));
+const linux: Host = { ...thisHost(), platform: "linux", arch: "x64" };
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** A program in the place of bubblewrap. */
+function fakeBwrap(name: string, script: string): Host {
+  const path = join(root, name);
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
+  return { ...linux, bwrapPaths: [path] };
+}
+
+const place = { root, hide: [] };
+
+describe.skipIf(process.platform !== "linux")("without a sandbox that works", () => {
+  const holdsNothing =
+    'while [ "$1" != -- ]; do [ "$1" = --chdir ] && cd "$2"; shift; done; shift; echo \'"exit-code": 0\' >&4; exec "$@"';
+
+  test.each<[string, Host, RegExp]>([
+    [
+      "is not there",
+      { ...linux, bwrapPaths: ["/nonexistent/bwrap"] },
+      /bubblewrap is not installed: apt install bubblewrap/,
+    ],
+    [
+      "is refused by the kernel",
+      fakeBwrap("refused", "echo 'bwrap: No permissions to create new namespace' >&2; exit 1"),
+      /the kernel refuses user namespaces: .*\[.*No permissions/,
+    ],
+    [
+      "is in a container that allows no /proc",
+      fakeBwrap(
+        "container",
+        'echo "bwrap: Can\'t mount proc on /newroot/proc: Operation not permitted" >&2; exit 1',
+      ),
+      /container/,
+    ],
+    ["holds nothing", fakeBwrap("open", holdsNothing), /it does not hold: "written escaped seen"/],
+    ["runs nothing", fakeBwrap("mute", "echo '\"exit-code\": 0' >&4"), /cannot write to its workspace/],
+    ["is for another processor", { ...linux, arch: "mips" }, /processor "mips"/],
+    ["is for another system", { ...linux, platform: "freebsd" }, /no sandbox for freebsd/],
+  ])("commands are refused when bubblewrap %s, with the reason", async (_what, host, problem) => {
+    const sandbox = await createSandbox(SANDBOX, place, host);
+    expect(sandbox.adapter).toBeUndefined();
+    expect(sandbox.problem).toMatch(problem);
+    expect(sandbox.problem).toMatch(/allowEnvOnly/);
+    await expect(runIn(sandbox, root, "echo x > ran")).rejects.toMatchObject({ code: "sandbox_unavailable" });
+    expect(existsSync(join(root, "ran"))).toBe(false);
+  });
+
+  test("with consent they run, told as env-only", async () => {
+    const host = { ...linux, bwrapPaths: ["/nonexistent/bwrap"] };
+    const sandbox = await createSandbox({ ...SANDBOX, allowEnvOnly: true }, place, host);
+    expect(sandbox).toMatchObject({
+      adapter: "env-only",
+      problem: expect.stringMatching(/without isolation.*not installed/),
+    });
+    expect(await runIn(sandbox, root, "echo ran")).toMatchObject({ adapter: "env-only", output: "ran\n" });
+  });
+});
+
+test("mode off needs no sandbox and says nothing about one", async () => {
+  const sandbox = await createSandbox({ ...SANDBOX, mode: "off" }, place, { ...linux, bwrapPaths: [] });
+  expect(sandbox).toMatchObject({ adapter: "off", mode: "off" });
+  expect(sandbox.problem).toBeUndefined();
+});
+
+test("the machine is looked at once in a process, and again after a failure", async () => {
+  const count = join(root, "count");
+  const host = fakeBwrap("counting", `echo x >> '${count}'; exit 1`);
+  const looks = () => readFileSync(count, "utf8").trim().split("\n").length;
+  await Promise.all([1, 2, 3].map(() => createSandbox(SANDBOX, place, host)));
+  // Root tries with and without a user namespace.
+  expect(looks()).toBe(host.isRoot ? 2 : 1);
+  await createSandbox(SANDBOX, place, host);
+  expect(looks()).toBe(host.isRoot ? 4 : 2);
+});
+
+test.skipIf(!("holder" in (await findHolder(thisHost()))))("what was found stays", () => {
+  expect(findHolder(thisHost())).toBe(findHolder(thisHost()));
+});
+
+test("a workspace in which the rules would mean nothing is refused", async () => {
+  const whole = await createSandbox(SANDBOX, { root: "/", hide: [] });
+  expect(whole).toMatchObject({ adapter: undefined, problem: expect.stringMatching(/whole file system/) });
+  const hidden = await createSandbox(SANDBOX, { root, hide: [root] });
+  expect(hidden).toMatchObject({ adapter: undefined, problem: expect.stringMatching(/may not see/) });
+});
