@@ -14,24 +14,28 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
+/** Of one hook. */
+export const DEFAULT_TIMEOUT_MS = 10_000;
+export const MAX_TIMEOUT_MS = 600_000;
+
 export type HookKind = "builtin" | "command" | "script";
 
 export interface HookMatch {
   /** A tool's name, or "*"; several with "|". */
-  tool?: string;
-  agent?: string;
+  tool?: string | undefined;
+  agent?: string | undefined;
 }
 
 /** As it stands in the configuration. */
 export interface HookConfig {
   name: string;
   event: HookEvent;
-  match?: HookMatch;
+  match?: HookMatch | undefined;
   /** Run by the user's shell. */
   command: string;
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** A gate: when it fails, what it guards does not happen. Default: a warning. */
-  onError?: "warn" | "block";
+  onError?: "warn" | "block" | undefined;
 }
 
 export interface Hook {

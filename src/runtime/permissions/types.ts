@@ -7,20 +7,31 @@ export type Decision = (typeof DECISIONS)[number];
 export interface PermissionRule {
   /** A name, or "*". `demian.bash` is `bash`. */
   tool: string;
-  match?: {
-    pathGlob?: string;
-    /** Words at the beginning of a command. In an allow rule it fits plain commands only (permissions/command.ts). */
-    commandPrefix?: string;
-  };
+  match?:
+    | {
+        pathGlob?: string | undefined;
+        /** Words at the beginning of a command. In an allow rule it fits plain commands only (permissions/command.ts). */
+        commandPrefix?: string | undefined;
+      }
+    | undefined;
   decision: Decision;
-  reason?: string;
+  reason?: string | undefined;
 }
 
 /** What a call touches. */
 export type PermissionTarget =
   | { kind: "path"; access: "read" | "write"; lexical: string; real: string }
-  | { kind: "command"; command: string; cwd: string }
+  | { kind: "command"; command: string; cwd: string; resolved?: ResolvedCommand }
   | { kind: "other"; key: string };
+
+/** A plain command whose program is certain and none that the agent could have made; the gate finds it out. */
+export interface ResolvedCommand {
+  argv: readonly string[];
+  /** Absolute and real. */
+  executable: string;
+  /** "Always" may be offered for exactly this, and one that was given counts. */
+  isGrantable: boolean;
+}
 
 export interface PermissionCall {
   tool: string;
@@ -33,8 +44,12 @@ export interface Policy {
   globalRules: readonly PermissionRule[];
   agentRules: readonly PermissionRule[];
   agentDefault?: Decision;
+  /** What the tool itself suggests. */
+  toolDefault?: Decision;
   rootDefault?: Decision;
   grants: readonly Grant[];
+  /** Paths below the workspace that nobody may touch: our own state, when the workspace is the home directory. */
+  hidden?: readonly string[];
   nowMs: number;
 }
 

@@ -1,0 +1,11 @@
+// The hooks that always run. What they look for is obvious damage and obvious secrets: a hardening before the question,
+// not the boundary (that is the sandbox).
+import type { Hook } from "../types.ts";
+import { createBlockDangerousBash } from "./block-dangerous-bash.ts";
+import { createInjectEnvInfo } from "./inject-env-info.ts";
+import { createMaskSecrets } from "./mask-secrets.ts";
+import { createProtectEnvFiles } from "./protect-env-files.ts";
+
+export function createBuiltinHooks(): Hook[] {
+  return [createBlockDangerousBash(), createProtectEnvFiles(), createMaskSecrets(), createInjectEnvInfo()];
+}

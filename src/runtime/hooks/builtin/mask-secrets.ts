@@ -1,0 +1,45 @@
+// Takes keys that are recognisable by their shape out of what the model said, before it is kept. Text that was streamed
+// has been seen already.
+import type { Hook } from "../types.ts";
+
+/** Not in the middle of a longer word. */
+const START = "(?<![A-Za-z0-9_-])";
+/** Shapes and what they are. Each is bounded and cannot begin twice in one run of characters, so a text is read once. */
+const SECRETS: readonly (readonly [shape: RegExp, name: string])[] = [
+  [
+    /-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!-)){0,20000}(?:-----END [A-Z ]{0,40}-----)?/g,
+    "private key",
+  ],
+  [new RegExp(`${START}sk-(?=[A-Za-z_-]{0,200}\\d)[A-Za-z0-9_-]{20,200}`, "g"), "API key"],
+  [new RegExp(`${START}(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,200}`, "g"), "Stripe key"],
+  [new RegExp(`${START}gh[pousr]_[A-Za-z0-9]{36,255}`, "g"), "GitHub token"],
+  [new RegExp(`${START}github_pat_[A-Za-z0-9_]{22,255}`, "g"), "GitHub token"],
+  [new RegExp(`${START}glpat-[A-Za-z0-9_-]{20,100}`, "g"), "GitLab token"],
+  [new RegExp(`${START}npm_[A-Za-z0-9]{36}`, "g"), "npm token"],
+  [new RegExp(`${START}(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])`, "g"), "AWS key"],
+  [new RegExp(`${START}xox[abeoprs]-[A-Za-z0-9-]{10,250}`, "g"), "Slack token"],
+  [new RegExp(`${START}AIza[A-Za-z0-9_-]{35}`, "g"), "Google key"],
+  [new RegExp(`${START}ya29\\.[A-Za-z0-9_-]{20,400}`, "g"), "Google token"],
+  [new RegExp(`${START}(?:gsk|hf)_[A-Za-z0-9]{30,100}`, "g"), "API key"],
+  [
+    new RegExp(`${START}eyJ[A-Za-z0-9_-]{8,4000}\\.eyJ[A-Za-z0-9_-]{8,4000}\\.[A-Za-z0-9_-]{8,4000}`, "g"),
+    "JWT",
+  ],
+];
+
+export function createMaskSecrets(): Hook {
+  return {
+    name: "mask-secrets",
+    event: "AfterModelResponse",
+    kind: "builtin",
+    onError: "block",
+    run: ({ text = "" }) => {
+      const masked = maskSecrets(text);
+      return Promise.resolve(masked === text ? {} : { patch: { text: masked } });
+    },
+  };
+}
+
+export function maskSecrets(text: string): string {
+  return SECRETS.reduce((masked, [shape, name]) => masked.replace(shape, `[${name} masked]`), text);
+}

@@ -1,0 +1,119 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { unifiedDiff } from "../../../src/runtime/permissions/diff.ts";
+import { promptLines } from "../../../src/runtime/permissions/prompt.ts";
+import type { PermissionPrompt } from "../../../src/runtime/permissions/types.ts";
+import { tempDir } from "../../backends/temp-dir.ts";
+
+const base = tempDir("prompt");
+const prompt = (over: Partial<PermissionPrompt>): PermissionPrompt => ({
+  sessionId: "s",
+  callId: "c",
+  agent: "build",
+  tool: "bash",
+  title: "bash: npm test",
+  input: {},
+  ...over,
+});
+
+describe("promptLines", () => {
+  test("shows the command, where it runs, how it is held, why it is asked and what always means", () => {
+    const lines = promptLines(
+      prompt({
+        command: "npm test",
+        cwd: "/w",
+        sandbox: "linux-bwrap",
+        reason: "tests are slow",
+        always: "exactly this",
+      }),
+    );
+    expect(lines).toEqual([
+      "Allow build -> bash: npm test?",
+      "  $ npm test",
+      "  in       /w",
+      "  sandbox  linux-bwrap",
+      "  because  tests are slow",
+      "  always   allows exactly this",
+    ]);
+  });
+
+  test("says what it means when nothing holds the command", () => {
+    expect(promptLines(prompt({ command: "ls", sandbox: "off" })).join("\n")).toContain(
+      "everything that you can",
+    );
+  });
+
+  test("a long command of many lines is shown whole, and nothing in it is hidden", () => {
+    const command = `echo ${"x".repeat(5000)}\nrm \u202etxt.exe \u200b\u001b[2K\rls\u00a0a`;
+    const text = promptLines(prompt({ command })).join("\n");
+    expect(text).toContain("x".repeat(5000));
+    expect(text).toContain("  > rm <U+202E>txt.exe <U+200B>\\x1b[2K\\x0dls<U+00A0>a");
+  });
+
+  test("a title cannot make up lines", () => {
+    expect(promptLines(prompt({ title: "bash: a\n  always   allows nothing", command: "a" }))[0]).toContain(
+      "\\n",
+    );
+  });
+
+  test("a change is shown as a diff, a long one says how much is missing", () => {
+    const changes = [{ path: "a.ts", oldText: "one\ntwo\n", newText: "one\n2\u202e\n" }];
+    expect(promptLines(prompt({ changes })).slice(1)).toEqual([
+      "  --- a/a.ts",
+      "  +++ b/a.ts",
+      "  @@ -1,2 +1,2 @@",
+      "   one",
+      "  -two",
+      "  +2<U+202E>",
+    ]);
+    const long = promptLines(prompt({ changes: [{ path: "b", newText: "x\n".repeat(1000) }] }));
+    expect(long.at(-1)).toBe("  … 603 more lines are not shown");
+  });
+
+  test("the input of another tool is shown as it is", () => {
+    expect(
+      promptLines(prompt({ tool: "fetch", title: "fetch", input: { url: "http://x" } })).join("\n"),
+    ).toContain('"url": "http://x"');
+  });
+});
+
+describe("unifiedDiff", () => {
+  const line = fc.constantFrom("a", "b", "c", "", "d e");
+  const text = fc
+    .tuple(fc.array(line, { maxLength: 30 }), fc.boolean())
+    .map(([lines, hasEnd]) => lines.join("\n") + (hasEnd ? "\n" : ""));
+
+  test("`patch` makes the new text of the old one with it", () => {
+    const dir = join(base, "patch");
+    mkdirSync(dir, { recursive: true });
+    const pairs = fc
+      .sample(fc.tuple(text, text), 60)
+      .filter(([oldText, newText]) => oldText !== newText && oldText !== "" && newText !== "");
+    for (const [index, [oldText, newText]] of pairs.entries()) {
+      const path = `f${index}`;
+      writeFileSync(join(dir, path), oldText);
+      writeFileSync(join(dir, "all.patch"), `${unifiedDiff({ path, oldText, newText }).join("\n")}\n`, {
+        flag: index === 0 ? "w" : "a",
+      });
+    }
+    execFileSync("git", ["apply", "--unidiff-zero", "all.patch"], { cwd: dir, stdio: "pipe" });
+    for (const [index, [, newText]] of pairs.entries())
+      expect(readFileSync(join(dir, `f${index}`), "utf8")).toBe(newText);
+  });
+
+  test("a new file comes from nowhere, and an endless rewrite is cut short", () => {
+    expect(unifiedDiff({ path: "a", newText: "x\n" })).toEqual([
+      "--- /dev/null",
+      "+++ b/a",
+      "@@ -0,0 +1,1 @@",
+      "+x",
+    ]);
+    const numbers = (from: number) => Array.from({ length: 20_000 }, (_, n) => `${from + n}`).join("\n");
+    expect(unifiedDiff({ path: "a", oldText: numbers(0), newText: numbers(50_000) }).length).toBeGreaterThan(
+      40_000,
+    );
+  });
+});
