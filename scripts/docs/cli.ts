@@ -1,6 +1,8 @@
 // docs/cli.md, from what the programs print themselves.
 import { programHelp, promptHelp, verbHelp } from "../../src/cli/blemeesctl/help.ts";
 import { VERBS } from "../../src/cli/blemeesctl/verbs.ts";
+import { COMMANDS as DEMIAN_COMMANDS } from "../../src/cli/demian/commands.ts";
+import { commandHelp as demianCommandHelp, programHelp as demianHelp } from "../../src/cli/demian/help.ts";
 import { COMMANDS } from "../../src/cli/sm/commands.ts";
 import { commandHelp, programHelp as smHelp } from "../../src/cli/sm/help.ts";
 import { helpText } from "../../src/daemon/flags.ts";
@@ -23,5 +25,12 @@ export function cliPage(): string {
     "Sessions for people and for agents that manage agents: every command prints JSON with `--json`, and exits.",
     block(smHelp()),
     ...COMMANDS.flatMap((command) => [`### ${code(`sm ${command.name}`)}`, block(commandHelp(command))]),
+    "## demian",
+    "Our own coding agent. With a message it answers and exits; without one, at a terminal, it is a talk. `demian-cli` is another name of it, and `demian-plain` the one that stays plain text. Configuration, permissions and the sandbox are in [demian.md](demian.md).",
+    block(demianHelp()),
+    ...DEMIAN_COMMANDS.flatMap((command) => [
+      `### ${code(`demian ${command.name}`)}`,
+      block(demianCommandHelp(command)),
+    ]),
   ]);
 }

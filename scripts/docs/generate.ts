@@ -4,9 +4,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { cliPage } from "./cli.ts";
 import { configPage } from "./config.ts";
+import { demianSchemaFile, demianTables } from "./demian.ts";
 import { errorsPage } from "./errors.ts";
 import { httpPage, openApiFile } from "./http.ts";
 import { schemaFiles } from "./schemas.ts";
+import { fillSections } from "./sections.ts";
 
 /** Directories that hold nothing but generated files: what is not generated any more is removed there. */
 const OWN_DIRECTORIES = ["schemas"];
@@ -18,13 +20,14 @@ export function generate(): Map<string, string> {
     ["docs/cli.md", cliPage()],
     ["docs/http.md", httpPage()],
     ["schemas/openapi.json", openApiFile()],
+    ["schemas/demian-config.json", demianSchemaFile()],
     ...schemaFiles(),
   ]);
 }
 
 /** Writes what differs below `root`, or with `isCheck` only names it. Gives the exit code. */
 export function writeDocs(root: string, isCheck: boolean): number {
-  const files = generate();
+  const files = new Map([...generate(), ...filledPages(root)]);
   const changed = [...files].filter(([path, text]) => readIfThere(join(root, path)) !== text);
   const stale = OWN_DIRECTORIES.flatMap((name) => filesBelow(root, name)).filter((path) => !files.has(path));
   if (isCheck) {
@@ -44,6 +47,12 @@ export function writeDocs(root: string, isCheck: boolean): number {
     console.error(`removed ${path}`);
   }
   return 0;
+}
+
+/** Pages of which only parts are generated: they have to be there. */
+function filledPages(root: string): [path: string, text: string][] {
+  const path = "docs/demian.md";
+  return [[path, fillSections(readFileSync(join(root, path), "utf8"), demianTables())]];
 }
 
 function readIfThere(path: string): string | undefined {

@@ -58,13 +58,16 @@ function frames(
 function options(): Entry[] {
   // Making backends starts nothing and looks for nothing.
   const settings = Object.entries(CONFIG_KEYS).map(([name, key]) => [name, key.check.parse(undefined)]);
-  const backends = createBackends(Object.fromEntries(settings), {});
+  const backends = createBackends(Object.fromEntries(settings), {
+    env: {},
+    demian: { script: "demian.js", version: "0" },
+  });
   return backends.map(({ name, options: schema }) => ({
     name,
     direction: "options",
     file: `blemees-2/options.${name}.json`,
     schema,
-    source: `src/backends/${name}/`,
+    source: `src/backends/${name === "demian" ? "acp" : name}/`,
   }));
 }
 

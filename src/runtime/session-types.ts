@@ -1,5 +1,6 @@
 // What a face (terminal, ACP) sees of the runtime: it opens sessions, gives them messages, and is told events.
 import type { AgentRegistry } from "./agents/registry.ts";
+import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
 import type { RuntimeEvent, TurnEnd } from "./events.ts";
 import type { Message, UserContentPart } from "./messages.ts";
@@ -34,6 +35,8 @@ export interface ProviderChoice {
   /** False: its key is missing; `problem` says which variable to set. */
   isReady: boolean;
   problem?: string;
+  /** Nothing but a model is missing: it can be used as soon as one is named. */
+  needsModel?: true;
 }
 
 export interface RuntimeOrder {
@@ -43,6 +46,8 @@ export interface RuntimeOrder {
   configPath?: string;
   /** What flags say, as a piece of configuration: the strongest layer. */
   flags?: Record<string, unknown>;
+  /** Agents of the embedding program. */
+  agents?: readonly AgentDefinition[];
   /** Tools of the embedding program. */
   tools?: readonly ToolDefinition[];
   /** Providers of the embedding program, by key: a configured one of that key is not looked at. */
@@ -61,6 +66,10 @@ export interface SessionOrder {
   question?(question: UserQuestion, signal: AbortSignal): Promise<string | undefined>;
   /** In order, synchronously. */
   onEvent(event: RuntimeEvent): void;
+  /** Each message as it joins the history, in order: whoever keeps them can go on after a crash. */
+  onMessage?(message: Message): void;
+  /** The history was rewritten (compaction). */
+  onHistory?(history: readonly Message[]): void;
   /** Allow what would be asked. Denials and hooks still hold. */
   yes?: boolean;
   dryRun?: boolean;
@@ -85,8 +94,8 @@ export interface DemianSession {
   abort(): Promise<void>;
   /** Undefined: there is too little to compact. */
   compact(): CompactReport | undefined;
-  /** Between turns only. */
-  use(change: { agent?: string; provider?: string; model?: string }): void;
+  /** Between turns only. Rejects with what is wrong (unknown agent, missing key); then nothing has changed. */
+  use(change: { agent?: string; provider?: string; model?: string }): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// The shape of demian's configuration (JSON). Every layer is checked against `ConfigLayer`; merged, it is `DemianConfig`.
+// The shape of demian's configuration (JSON). Layers are merged as they are and checked against `DemianConfig` after each
+// (load.ts); what one file may say, with the older names too, is `ConfigFile`. The descriptions go into docs/demian.md.
 import * as z from "zod";
 import { HOOK_EVENTS } from "../hooks/types.ts";
 import { DECISIONS } from "../permissions/types.ts";
@@ -10,71 +11,87 @@ const ratio = z.number().gt(0).max(1);
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "expected a name of letters, digits, _ and -");
 
 export const PermissionRule = z.strictObject({
-  tool: z.string().min(1),
+  tool: z.string().min(1).describe('A tool, or "*".'),
   match: z
-    .strictObject({ pathGlob: z.string().min(1).optional(), commandPrefix: z.string().min(1).optional() })
+    .strictObject({
+      pathGlob: z.string().min(1).optional().describe("Only for these files."),
+      commandPrefix: z.string().min(1).optional().describe("Only for commands that begin with these words."),
+    })
     .optional(),
-  decision,
-  reason: z.string().optional(),
+  decision: decision.describe("What happens."),
+  reason: z.string().optional().describe("Told to people, and to the model with a denial."),
 });
 
 const Quirks = z.strictObject({
-  omitTemperature: z.boolean().optional(),
-  omitMaxTokens: z.boolean().optional(),
-  /** Sends `max_completion_tokens` instead of `max_tokens`. */
-  maxCompletionTokens: z.boolean().optional(),
-  omitToolChoice: z.boolean().optional(),
-  /** No `stream_options`: usage is then not told while streaming. */
-  omitStreamOptions: z.boolean().optional(),
-  /** The system prompt goes as a `developer` message. */
-  developerRole: z.boolean().optional(),
-  /** No tools at all: the model cannot call any. */
-  omitTools: z.boolean().optional(),
-  noImages: z.boolean().optional(),
+  omitTemperature: z.boolean().optional().describe("Sends no `temperature`."),
+  omitMaxTokens: z.boolean().optional().describe("Sends no limit of the answer."),
+  maxCompletionTokens: z
+    .boolean()
+    .optional()
+    .describe("Sends `max_completion_tokens` instead of `max_tokens`."),
+  omitToolChoice: z.boolean().optional().describe("Sends no `tool_choice`."),
+  omitStreamOptions: z
+    .boolean()
+    .optional()
+    .describe("Sends no `stream_options`: usage is then not told while streaming."),
+  developerRole: z.boolean().optional().describe("The system prompt goes as a `developer` message."),
+  omitTools: z.boolean().optional().describe("No tools at all: the model cannot call any."),
+  noImages: z.boolean().optional().describe("The model cannot see images."),
 });
 
 const Auth = z.strictObject({
-  type: z.enum(["bearer", "api-key", "header", "none"]),
-  /** With "header". */
+  type: z
+    .enum(["bearer", "api-key", "header", "none"])
+    .describe("How the key is sent; found out from the address by default."),
   header: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/)
-    .optional(),
+    .optional()
+    .describe('With "header": its name.'),
 });
 
 const modelSettings = {
-  model: z.string().min(1).optional(),
-  maxTokens: tokens.optional(),
-  temperature: z.number().min(0).max(2).optional(),
-  /** Added to what the retries do by default. */
-  maxRetries: z.int().min(0).max(20).optional(),
+  model: z.string().min(1).optional().describe("The model that is asked unless another one is chosen."),
+  maxTokens: tokens.optional().describe("The longest answer."),
+  temperature: z.number().min(0).max(2).optional().describe("As the vendor understands it."),
+  maxRetries: z
+    .int()
+    .min(0)
+    .max(20)
+    .optional()
+    .describe("How often a request is repeated that failed for a moment."),
 };
 
 export const OpenAICompatible = z.strictObject({
   type: z.literal("openai-compatible"),
   ...modelSettings,
-  baseURL: z.url({ protocol: /^https?$/ }),
-  apiKeyEnv: z.string().optional(),
-  apiKey: z.string().optional(),
+  baseURL: z.url({ protocol: /^https?$/ }).describe("Where requests go, without `/chat/completions`."),
+  apiKeyEnv: z.string().optional().describe("The environment variable that holds the key."),
+  apiKey: z.string().optional().describe("The key itself. Better use `apiKeyEnv`."),
   auth: Auth.optional(),
-  headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string()).optional(),
+  headers: z
+    .record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string())
+    .optional()
+    .describe("Sent with every request."),
   quirks: Quirks.optional(),
 });
 
 export const Anthropic = z.strictObject({
   type: z.literal("anthropic"),
   ...modelSettings,
-  baseURL: z.url({ protocol: /^https?$/ }).optional(),
-  apiKeyEnv: z.string().optional(),
-  apiKey: z.string().optional(),
+  baseURL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Another address than the vendor's."),
+  apiKeyEnv: z.string().optional().describe("The environment variable that holds the key."),
+  apiKey: z.string().optional().describe("The key itself. Better use `apiKeyEnv`."),
 });
 
 /** Answers from a script: for tests and for the demo agent. Holds no secret and reaches nothing. */
 export const Scripted = z.strictObject({
   type: z.literal("scripted"),
   ...modelSettings,
-  /** Between two words. */
-  paceMs: z.int().min(0).max(10_000).optional(),
+  paceMs: z.int().min(0).max(10_000).optional().describe("The time between two words."),
 });
 
 /** Known by name, but not here (yet): resolving one says why. */
@@ -86,94 +103,224 @@ const NotHere = z.looseObject({
 export const ProviderConfig = z.discriminatedUnion("type", [OpenAICompatible, Anthropic, Scripted, NotHere]);
 export type ProviderConfig = z.infer<typeof ProviderConfig>;
 
+/** What a file says of a provider that is there already: a preset, or one of a weaker layer. */
+const ProviderOverlay = OpenAICompatible.omit({ type: true }).partial();
+
+const LATER = "Comes with multi-agent mode; accepted, not used yet.";
+
 export const AgentConfig = z.strictObject({
-  name: name.optional(),
-  displayName: z.string().optional(),
-  description: z.string().min(1),
-  mode: z.enum(["primary", "subagent", "all"]).default("primary"),
-  hidden: z.boolean().optional(),
+  name: name.optional().describe("The same as its key, if it is there at all."),
+  displayName: z.string().optional().describe("How people see it."),
+  description: z.string().min(1).describe("One sentence."),
+  mode: z
+    .enum(["primary", "subagent", "all"])
+    .default("primary")
+    .describe("Whether it talks to the user, works for other agents, or both."),
+  hidden: z.boolean().optional().describe("Not offered in lists."),
   provider: z
-    .strictObject({ profile: z.string().optional(), inheritRoot: z.boolean().optional() })
+    .strictObject({
+      profile: z
+        .string()
+        .optional()
+        .describe("A key of `providers`. Addresses and keys stand there and nowhere else."),
+      inheritRoot: z.boolean().optional().describe(LATER),
+    })
     .optional(),
-  prompt: z.strictObject({ system: z.string().min(1), append: z.string().optional() }),
-  tools: z.strictObject({ visible: z.array(z.string()) }),
-  permissions: z.array(PermissionRule).default([]),
-  defaultDecision: decision.optional(),
+  prompt: z.strictObject({
+    system: z.string().min(1).describe("The system prompt."),
+    append: z.string().optional().describe("Added to it."),
+  }),
+  tools: z.strictObject({
+    visible: z.array(z.string()).describe("The tools that it sees. An empty list is none."),
+  }),
+  permissions: z.array(PermissionRule).default([]).describe("Its own rules."),
+  defaultDecision: decision.optional().describe("What happens where no rule fits; `ask` if nothing says."),
   delegation: z
     .strictObject({
-      callable: z.boolean().optional(),
-      canDelegate: z.boolean().optional(),
-      allowedAgents: z.array(z.string()).optional(),
-      deniedAgents: z.array(z.string()).optional(),
-      maxDepth: z.int().min(0).optional(),
-      invocationDecision: decision.optional(),
+      callable: z.boolean().optional().describe(LATER),
+      canDelegate: z.boolean().optional().describe(LATER),
+      allowedAgents: z.array(z.string()).optional().describe(LATER),
+      deniedAgents: z.array(z.string()).optional().describe(LATER),
+      maxDepth: z.int().min(0).optional().describe(LATER),
+      invocationDecision: decision.optional().describe(LATER),
+    })
+    .optional(),
+  authority: z
+    .strictObject({
+      tools: z.array(z.string()).optional().describe("An older way to narrow `tools.visible`."),
+      permissions: z.array(PermissionRule).optional().describe("Rules that stand before `permissions`."),
+      defaultDecision: decision.optional().describe("Wins over the agent's own."),
     })
     .optional(),
   catalog: z
     .strictObject({
-      category: z.string().optional(),
-      cost: z.string().optional(),
-      useWhen: z.array(z.string()).optional(),
-      avoidWhen: z.array(z.string()).optional(),
-      triggers: z.array(z.string()).optional(),
+      category: z.string().optional().describe(LATER),
+      cost: z.string().optional().describe(LATER),
+      useWhen: z.array(z.string()).optional().describe(LATER),
+      avoidWhen: z.array(z.string()).optional().describe(LATER),
+      triggers: z.array(z.string()).optional().describe(LATER),
     })
     .optional(),
 });
 
+export type AgentConfig = z.infer<typeof AgentConfig>;
+
 export const HookConfig = z.strictObject({
-  name,
-  event: z.enum(HOOK_EVENTS),
-  match: z.strictObject({ tool: z.string().optional(), agent: z.string().optional() }).optional(),
-  command: z.string().min(1),
-  timeoutMs: z.int().min(1).max(600_000).optional(),
-  onError: z.enum(["warn", "block"]).optional(),
+  name: name.describe("For people."),
+  event: z.enum(HOOK_EVENTS).describe("When it runs."),
+  match: z
+    .strictObject({
+      tool: z.string().optional().describe('Only for this tool; several with "|".'),
+      agent: z.string().optional().describe("Only for this agent."),
+    })
+    .optional(),
+  command: z.string().min(1).describe("Run by your shell, with your rights, outside of the sandbox."),
+  timeoutMs: z.int().min(1).max(600_000).optional().describe("How long it may take."),
+  onError: z
+    .enum(["warn", "block"])
+    .optional()
+    .describe("What its failure means: a warning (default), or that what it guards does not happen."),
+});
+
+const MainContext = z.strictObject({
+  maxContextTokens: tokens
+    .default(48_000)
+    .describe("The most that one request shows to the model, estimated."),
+  compactAtRatio: ratio
+    .default(0.7)
+    .describe("Older turns are folded into a summary from this part of it on."),
+  summaryTargetTokens: tokens.default(3000).describe("How long that summary may be."),
+  recentTurns: z.int().min(1).default(6).describe("Turns that stay as they are."),
+  minRecentTurns: z.int().min(1).default(2).describe("The same when space is short."),
+  maxRawMessages: z.int().min(2).optional().describe("Fold also when there are more messages than this."),
+  maxInlineToolResultTokens: tokens
+    .default(2000)
+    .describe("Older tool results are cut to this length when space is short."),
+  reserveForImagesTokens: z
+    .int()
+    .min(0)
+    .default(4000)
+    .describe("What images count at least, when there are any."),
+  compression: z
+    .literal("deterministic")
+    .default("deterministic")
+    .describe("How it is folded: by rule, without a model."),
+  keepRawDelegateResults: z.int().min(0).default(2).describe(LATER),
+  maxDelegateResultTokens: tokens.default(1000).describe(LATER),
+  ledgerTargetTokens: tokens.default(1200).describe(LATER),
+  retrievalMaxTokens: tokens.default(3000).describe(LATER),
+});
+
+const SubAgentContext = z.strictObject({
+  memoryScope: z.literal("root-session").default("root-session").describe(LATER),
+  maxContextTokens: tokens.default(12_000).describe(LATER),
+  compactAtRatio: ratio.default(0.7).describe(LATER),
+  summaryTargetTokens: tokens.default(1200).describe(LATER),
+  recentTurns: z.int().min(1).default(3).describe(LATER),
+  minRecentTurns: z.int().min(1).default(1).describe(LATER),
+  maxHandoffTokens: tokens.default(2000).describe(LATER),
+  maxDelegateContextTokens: tokens.default(1000).describe(LATER),
+  maxResultTokensToMain: tokens.default(1000).describe(LATER),
+  compression: z
+    .enum(["compact-summary-and-recent", "summary-and-recent", "none"])
+    .default("compact-summary-and-recent")
+    .describe(LATER),
+});
+
+const Trust = z.strictObject({
+  userTools: z
+    .boolean()
+    .default(false)
+    .describe("Tool modules are not loaded from files; only `false` has a meaning."),
+  project: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Only from `--trust-project`: trusts the project's config as it is now. In a file it is ignored.",
+    ),
 });
 
 export const DemianConfig = z.strictObject({
-  agentMode: z.enum(["single-agent", "multi-agent"]).default("single-agent"),
-  defaultAgent: z.string().default("build"),
-  defaultProvider: z.string().default("openai"),
-  maxTurns: z.int().min(1).default(25),
-  streaming: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  agentMode: z
+    .enum(["single-agent", "multi-agent"])
+    .default("single-agent")
+    .describe("`multi-agent` is not there yet: it warns and runs single."),
+  defaultAgent: z.string().default("build").describe("The agent of a new session."),
+  defaultProvider: z.string().default("openai").describe("A key of `providers`."),
+  maxTurns: z.int().min(1).default(25).describe("Questions to the model for one message of the user."),
+  streaming: z
+    .strictObject({ enabled: z.boolean().default(true).describe("Show the answer while it comes.") })
+    .prefault({}),
   sandbox: z
     .strictObject({
-      mode: z.enum(SANDBOX_MODES).default("workspace-write"),
-      network: z.enum(["inherit", "deny"]).default("inherit"),
-      allowEnvOnly: z.boolean().default(false),
-      writableGit: z.boolean().default(false),
+      mode: z.enum(SANDBOX_MODES).default("workspace-write").describe("How commands are held."),
+      network: z.enum(["inherit", "deny"]).default("inherit").describe("Whether commands reach the network."),
+      allowEnvOnly: z
+        .boolean()
+        .default(false)
+        .describe("Run commands although no sandbox works here. Without it they are refused."),
+      writableGit: z.boolean().default(false).describe("Commands may write `.git`."),
     })
     .prefault({}),
   persistentGrants: z
     .strictObject({
-      enabled: z.boolean().default(true),
-      scope: z.literal("project").default("project"),
-      ttlMs: z.int().min(1000).default(604_800_000),
+      enabled: z.boolean().default(true).describe('Whether an "always" is remembered after the session.'),
+      scope: z.literal("project").default("project").describe("For which sessions."),
+      ttlMs: z.int().min(1000).default(604_800_000).describe("For how long: seven days."),
     })
     .prefault({}),
-  transcript: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  transcript: z
+    .strictObject({ enabled: z.boolean().default(true).describe("Keep a transcript of each session.") })
+    .prefault({}),
   multimodal: z
     .strictObject({
-      maxImageBytes: z.int().min(1).default(8_388_608),
-      detail: z.enum(["auto", "low", "high"]).default("auto"),
+      maxImageBytes: z.int().min(1).default(8_388_608).describe("The largest image file that is sent."),
+      detail: z.enum(["auto", "low", "high"]).default("auto").describe("How closely the model looks at it."),
     })
     .prefault({}),
-  /** The user's own rules, before every agent's. */
-  permissions: z.array(PermissionRule).default([]),
-  hooks: z.array(HookConfig).default([]),
-  context: z
+  permissions: z
+    .array(PermissionRule)
+    .default([])
+    .describe("Rules for every agent; a denial here dominates everything. Those of all files count."),
+  hooks: z
+    .array(HookConfig)
+    .default([])
+    .describe("Programs that are told what happens. Those of all files count."),
+  delegation: z
     .strictObject({
-      main: z
-        .strictObject({
-          maxContextTokens: tokens.default(48_000),
-          compactAtRatio: ratio.default(0.7),
-          summaryTargetTokens: tokens.default(3000),
-          recentTurns: z.int().min(1).default(6),
-          minRecentTurns: z.int().min(1).default(2),
-        })
-        .prefault({}),
+      maxDepth: z.int().min(0).default(1).describe(LATER),
+      defaultInvocationDecision: decision.default("ask").describe(LATER),
+      subInvocationMaxTurns: z.int().min(1).default(10).describe(LATER),
     })
     .prefault({}),
-  providers: z.record(name, ProviderConfig).default({}),
-  agents: z.record(name, AgentConfig).default({}),
+  context: z
+    .strictObject({ main: MainContext.prefault({}), subAgent: SubAgentContext.prefault({}) })
+    .prefault({}),
+  trust: Trust.prefault({}),
+  providers: z.record(name, ProviderConfig).default({}).describe("Where models are asked; see below."),
+  agents: z.record(name, AgentConfig).default({}).describe("Your own agents; see below."),
 });
 export type DemianConfig = z.infer<typeof DemianConfig>;
+
+const older = (instead: string) => ({
+  deprecated: true,
+  description: `The older name of \`${instead}\`.`,
+});
+const olderContext = {
+  maxInputTokens: tokens.optional().meta(older("maxContextTokens")),
+  compressAtRatio: ratio.optional().meta(older("compactAtRatio")),
+};
+
+/** One file: everything is optional, providers may only change what is there, and older names are taken (aliases.ts). */
+export const ConfigFile = DemianConfig.extend({
+  $schema: z.string().optional().describe("For editors."),
+  mode: DemianConfig.shape.agentMode.unwrap().optional().meta(older("agentMode")),
+  multiAgent: z.strictObject({ enabled: z.boolean().optional() }).optional().meta(older("agentMode")),
+  context: z
+    .strictObject({
+      main: MainContext.extend(olderContext).optional(),
+      subAgent: SubAgentContext.extend(olderContext).optional(),
+    })
+    .optional(),
+  providers: z.record(name, z.union([ProviderConfig, ProviderOverlay])).optional(),
+});

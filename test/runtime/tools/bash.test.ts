@@ -31,6 +31,7 @@ function contextOf(sandbox: Sandbox, more: Partial<ToolContext> = {}): ToolConte
     ...{ sessionId: "s", callId: "call-1", agent: "build", workspace, sandbox, dryRun: false },
     env: { PATH: process.env["PATH"] ?? "" },
     signal: new AbortController().signal,
+    mayRead: () => true,
     progress: (text) => void live.push(text),
     keepOutput: () => Promise.reject(new Error("the tool keeps its output itself")),
     ...more,

@@ -51,6 +51,7 @@ export class Bench {
       env: {},
       signal,
       dryRun: false,
+      mayRead: () => true,
       progress: () => undefined,
       keepOutput: (output) => keepOutput({ directory: outputDirectory(this.root), callId: "call_1" }, output),
     };

@@ -1,0 +1,214 @@
+// One user message until its answer: ask the model, run what it calls, ask again. It never rejects for what a provider,
+// a tool, a hook or a person does; each of them has an outcome.
+import { messageOf } from "../base/coded-error.ts";
+import type { TurnEnd } from "./events.ts";
+import type { ToolCall, UserMessage } from "./messages.ts";
+import { textOfUser } from "./messages.ts";
+import { askModel, type ModelMemory } from "./model-request.ts";
+import type { ChatResponse, ProviderFailure, TokenUsage } from "./providers/types.ts";
+import { hookInput, type Services } from "./services.ts";
+import type { TurnReport } from "./session-types.ts";
+import { runToolCall, skipToolCall } from "./tool-call.ts";
+
+interface Turn {
+  services: Services;
+  signal: AbortSignal;
+  memory: ModelMemory;
+  usage: TokenUsage;
+  /** Model requests so far. */
+  requests: number;
+  text: string;
+}
+
+interface End {
+  outcome: TurnEnd;
+  message?: string;
+  failure?: ProviderFailure;
+}
+
+/** How long hooks may look at what was said when the turn was aborted. */
+const GUARD_MS = 1000;
+
+export async function runTurn(
+  services: Services,
+  message: UserMessage,
+  memory: ModelMemory,
+  signal: AbortSignal,
+): Promise<TurnReport> {
+  const turn: Turn = {
+    services,
+    signal,
+    memory,
+    usage: { inputTokens: 0, outputTokens: 0 },
+    requests: 0,
+    text: "",
+  };
+  const end = await conclude(turn, message).catch((error: unknown): End => {
+    const text = `demian itself failed: ${messageOf(error)}; this is a bug, please report it`;
+    return { outcome: "failed", message: text, failure: { kind: "protocol", message: text } };
+  });
+  const failure = end.failure === undefined ? {} : { failure: end.failure };
+  const { usage, requests: turns, text } = turn;
+  services.emit({ type: "turn.ended", outcome: end.outcome, turns, usage, ...failure });
+  const words = end.message === undefined ? {} : { message: end.message };
+  return { outcome: end.outcome, text, turns, usage, ...failure, ...words };
+}
+
+async function conclude(turn: Turn, message: UserMessage): Promise<End> {
+  const { services, signal } = turn;
+  const refused = await submit(turn, message);
+  if (refused !== undefined) return refused;
+  while (turn.requests < services.config.maxTurns) {
+    if (signal.aborted) return aborted();
+    const end = await model(turn);
+    if (end !== undefined) return end;
+  }
+  const limit = services.config.maxTurns;
+  return {
+    outcome: "max_turns",
+    message: `stopped after ${limit} requests to the model; send another message to go on, or raise maxTurns`,
+  };
+}
+
+/** The message joins the history, unless a hook refuses it. */
+async function submit({ services, signal }: Turn, message: UserMessage): Promise<End | undefined> {
+  const text = textOfUser(message);
+  const images = typeof message.content === "string" ? 0 : message.content.filter(isImage).length;
+  services.emit({ type: "user.message", text, ...(images === 0 ? {} : { images }) });
+  const outcome = await services.hooks.dispatch(
+    hookInput(services, "UserPromptSubmit", { prompt: text }),
+    signal,
+  );
+  if (signal.aborted) return aborted();
+  if (outcome.blocked) return blocked(outcome.reason);
+  const patch = outcome.patch as { prompt?: unknown } | undefined;
+  services.history.push(typeof patch?.prompt === "string" ? withText(message, patch.prompt) : message);
+  return undefined;
+}
+
+/** One request and the calls that come of it. Undefined: ask again. */
+async function model(turn: Turn): Promise<End | undefined> {
+  const { services, signal, memory } = turn;
+  const before = await services.hooks.dispatch(hookInput(services, "BeforeModelRequest"), signal);
+  if (signal.aborted) return aborted();
+  if (before.blocked) return blocked(before.reason);
+  turn.requests += 1;
+  const response = await askModel(services, turn.requests, memory, signal);
+  addUsage(turn, response);
+  const { calls, end } = await take(turn, response);
+  if (end !== undefined) return end;
+  if (calls.length === 0) return stop(turn);
+  return runCalls(turn, calls);
+}
+
+/** What the model said joins the history, as the hooks leave it. */
+async function take(turn: Turn, response: ChatResponse): Promise<{ calls: ToolCall[]; end?: End }> {
+  const { services, signal } = turn;
+  const { history, emit } = services;
+  // Half an answer calls no tools: what they would have been told is not known.
+  const isWhole =
+    response.stopReason !== "error" && response.stopReason !== "content_filter" && !signal.aborted;
+  const named = history.named(response.message);
+  const said = await afterResponse(turn, named.content ?? "");
+  const toolCalls = isWhole && !said.blocked ? (named.toolCalls ?? []) : [];
+  if (said.text !== "" || toolCalls.length > 0) {
+    history.push({ role: "assistant", content: said.text, ...(toolCalls.length === 0 ? {} : { toolCalls }) });
+  }
+  if (said.text !== "") {
+    turn.text = said.text;
+    emit({ type: "model.text", text: said.text, final: toolCalls.length === 0 });
+  }
+  const end = said.blocked ? blocked(said.reason) : endOf(turn, response);
+  return { calls: toolCalls, ...(end === undefined ? {} : { end }) };
+}
+
+async function afterResponse({ services, signal }: Turn, text: string) {
+  const input = hookInput(services, "AfterModelResponse", { text });
+  const look = (limit: AbortSignal) => services.hooks.dispatch(input, limit);
+  const first = await look(signal);
+  // Half an answer is kept too, so it is looked at too.
+  const outcome = first.blocked && signal.aborted ? await look(AbortSignal.timeout(GUARD_MS)) : first;
+  const patch = outcome.patch as { text?: unknown } | undefined;
+  // What a guard could not look at is not kept.
+  const kept = outcome.blocked ? "" : typeof patch?.text === "string" ? patch.text : text;
+  return { text: kept, blocked: outcome.blocked && !signal.aborted, reason: outcome.reason };
+}
+
+function endOf({ services, signal }: Turn, response: ChatResponse): End | undefined {
+  const { stopReason, error } = response;
+  if (signal.aborted) return aborted();
+  if (stopReason === "content_filter") {
+    const message = error?.message ?? "the provider's safety filter stopped the answer";
+    services.emit({ type: "model.content_filter", message });
+    return { outcome: "content_filter", message };
+  }
+  if (stopReason === "error") {
+    const failure = error ?? { kind: "protocol" as const, message: "the provider answered nothing usable" };
+    services.emit({ type: "model.failed", failure });
+    return { outcome: "failed", message: failure.message, failure };
+  }
+  if (stopReason === "max_tokens") {
+    return { outcome: "max_tokens", message: "the answer was cut at the provider's limit of output tokens" };
+  }
+  return undefined;
+}
+
+/** The model is done; a Stop hook may want more of it. */
+async function stop({ services, signal, text }: Turn): Promise<End | undefined> {
+  const outcome = await services.hooks.dispatch(
+    hookInput(services, "Stop", { text, reason: "end_turn" }),
+    signal,
+  );
+  if (!outcome.blocked || signal.aborted) return { outcome: "completed" };
+  services.history.push({
+    role: "user",
+    content: outcome.reason ?? "Go on: a hook does not let you stop yet.",
+  });
+  return undefined;
+}
+
+async function runCalls({ services, signal }: Turn, calls: readonly ToolCall[]): Promise<End | undefined> {
+  let isStopped = false;
+  for (const call of calls) {
+    if (signal.aborted || isStopped) {
+      const why = isStopped ? "the user stopped the turn" : "the turn was aborted";
+      services.history.push(skipToolCall(services, call, why));
+      continue;
+    }
+    const outcome = await runToolCall(services, call, signal);
+    services.history.push(outcome.message);
+    isStopped = outcome.stop;
+  }
+  if (signal.aborted) return aborted();
+  return isStopped
+    ? { outcome: "denied", message: "the user denied a tool call and stopped the turn" }
+    : undefined;
+}
+
+function addUsage({ services, usage }: Turn, { usage: more, model: name }: ChatResponse): void {
+  if (more === undefined) return;
+  services.emit({ type: "model.usage", ...more, ...(name === undefined ? {} : { model: name }) });
+  usage.inputTokens += more.inputTokens;
+  usage.outputTokens += more.outputTokens;
+  for (const key of ["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const) {
+    const count = more[key];
+    if (count !== undefined) usage[key] = (usage[key] ?? 0) + count;
+  }
+}
+
+function aborted(): End {
+  return { outcome: "aborted", message: "aborted" };
+}
+
+function blocked(reason: string | undefined): End {
+  return { outcome: "blocked", message: `a hook blocked it: ${reason ?? "no reason given"}` };
+}
+
+function isImage(part: { type: string }): boolean {
+  return part.type === "image_url";
+}
+
+function withText(message: UserMessage, text: string): UserMessage {
+  if (typeof message.content === "string") return { ...message, content: text };
+  return { ...message, content: [{ type: "text", text }, ...message.content.filter(isImage)] };
+}

@@ -1,0 +1,6 @@
+// The agents that are always there. Their names cannot be taken by any other.
+import { build } from "./build.ts";
+import { plan } from "./plan.ts";
+import type { AgentDefinition } from "./types.ts";
+
+export const BUILTIN_AGENTS: readonly AgentDefinition[] = [build, plan];

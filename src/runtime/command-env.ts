@@ -1,0 +1,27 @@
+// What a command sees of our environment: everything but the keys of model providers. A command has no use for them,
+// and a model that was talked into printing one must not be able to.
+import type { DemianConfig } from "./config/schema.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Told to shells and programs to run something first. */
+const CODE_VARIABLES = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
+
+export function commandEnv(env: Env, providers: DemianConfig["providers"]): Record<string, string> {
+  const names = new Set(CODE_VARIABLES);
+  const secrets = new Set<string>();
+  for (const provider of Object.values(providers)) {
+    const { apiKeyEnv, apiKey } = provider as { apiKeyEnv?: unknown; apiKey?: unknown };
+    if (typeof apiKeyEnv === "string") names.add(apiKeyEnv);
+    if (typeof apiKey === "string" && apiKey !== "") secrets.add(apiKey);
+  }
+  // The same key under another name is the same key.
+  for (const name of names) if (!CODE_VARIABLES.includes(name) && env[name]) secrets.add(env[name]);
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || names.has(name) || secrets.has(value)) continue;
+    // Exported shell functions replace the commands that they are called after.
+    if (!name.startsWith("BASH_FUNC_")) kept[name] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,158 @@
+// The configuration of one workspace: built-in defaults, then the user's file, the project's, `--config`, the environment
+// and the flags, each laid over the ones before and checked at once, so that a fault names the layer it stands in.
+import { realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { CodedError } from "../../base/coded-error.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { BUILTIN_AGENTS } from "../agents/builtin.ts";
+import type { RegistrySource } from "../agents/types.ts";
+import { PRESETS } from "../providers/presets.ts";
+import { type Env, homeDir, projectDir } from "../state-dir.ts";
+import { checkMerged } from "./check.ts";
+import { environmentLayers } from "./environment.ts";
+import { type ConfigText, readConfigFile, readProjectFile } from "./file.ts";
+import { mergeLayer, modernize } from "./layer.ts";
+import { restrictProject } from "./project.ts";
+import type { DemianConfig } from "./schema.ts";
+import { isTrusted, trustProject } from "./trust.ts";
+
+export interface ConfigOrder {
+  /** The workspace. */
+  cwd: string;
+  env: Env;
+  /** Where `.demian/config.json` of the user is; default: `$HOME`. */
+  home?: string;
+  /** `--config`, relative to `cwd`: this file must exist. */
+  configPath?: string;
+  /** The strongest layer. `{trust: {project: true}}` in it trusts the project's file as it is now. */
+  flags?: Record<string, unknown>;
+}
+
+export type ConfigScope = "user" | "project" | "explicit" | "environment" | "flags";
+
+export interface ConfigSource {
+  /** A file, or the name of a variable. */
+  path: string;
+  scope: ConfigScope;
+}
+
+export interface LoadedConfig {
+  config: DemianConfig;
+  /** What was ignored or refused, for people. */
+  warnings: string[];
+  /** Weakest first. */
+  sources: ConfigSource[];
+  /** Where each configured agent comes from. */
+  agentSources: ReadonlyMap<string, RegistrySource>;
+  /** The project's file, if there is one. */
+  project?: { path: string; sha256: string; isTrusted: boolean };
+}
+
+/** Throws `config_invalid`: the message names file, place and what to do. */
+export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
+  const stack = new LayerStack();
+  const home = order.home ?? homeDir(order.env);
+  const userPath = join(home, ".demian", "config.json");
+  const user = await readConfigFile(userPath);
+  if (user !== undefined) {
+    if (user.isWritableByOthers)
+      stack.warnings.push(`${userPath} can be written by everybody; run chmod go-w on it`);
+    stack.addFile(user, "user");
+  }
+  const project = await readProjectFile(order.cwd);
+  // A session in the home directory: its file is the user's own.
+  const isOwn = project === undefined || project.identity === user?.identity;
+  const trust = isOwn ? undefined : await trustOf(order, project, stack.warnings);
+  if (!isOwn) stack.addProject(project, userPath, trust === true);
+  if (order.configPath !== undefined) {
+    const path = resolve(order.cwd, order.configPath);
+    const explicit = await readConfigFile(path);
+    if (explicit === undefined) throw new CodedError("config_invalid", `--config: there is no file ${path}`);
+    stack.addFile(explicit, "explicit");
+  }
+  for (const { variable, value } of environmentLayers(order.env))
+    stack.add(value, { path: variable, scope: "environment" });
+  if (order.flags !== undefined) stack.add(order.flags, { path: "the command line", scope: "flags" });
+  return {
+    config: runnable(stack),
+    warnings: stack.warnings,
+    sources: stack.sources,
+    agentSources: stack.agentSources,
+    ...(isOwn ? {} : { project: { path: project.path, sha256: project.sha256, isTrusted: trust === true } }),
+  };
+}
+
+async function trustOf(order: ConfigOrder, file: ConfigText, warnings: string[]): Promise<boolean> {
+  const directory = projectDir(order.env, await realpath(order.cwd));
+  const flag = order.flags?.["trust"];
+  if (isObject(flag) && flag["project"] === true) {
+    await trustProject(directory, file, Date.now());
+    return true;
+  }
+  const found = await isTrusted(directory, file);
+  if (found.warning !== undefined) warnings.push(found.warning);
+  return found.isTrusted;
+}
+
+function runnable({ config, warnings }: LayerStack): DemianConfig {
+  if (config.trust.userTools)
+    warnings.push("trust.userTools has no effect: demian does not load tools from files");
+  if (config.agentMode === "single-agent") return config;
+  warnings.push("agentMode multi-agent is not there yet: this session runs as single-agent");
+  return { ...config, agentMode: "single-agent" };
+}
+
+/** What was merged so far, and what it means. */
+class LayerStack {
+  readonly warnings: string[] = [];
+  readonly sources: ConfigSource[] = [];
+  readonly agentSources = new Map<string, RegistrySource>();
+  #merged: JsonObject = { providers: PRESETS };
+  config: DemianConfig = checkMerged(this.#merged, { label: "the presets", offsets: {} });
+
+  addFile(file: ConfigText, scope: "user" | "explicit"): void {
+    const { trust, ...rest } = file.value;
+    if (isObject(trust) && trust["project"] === true) {
+      this.warnings.push(
+        `${file.path}: "trust.project" is ignored: it would trust every repository. Run demian once with --trust-project in the one you mean`,
+      );
+      this.add({ ...rest, trust: { ...trust, project: false } }, { path: file.path, scope });
+    } else this.add(file.value, { path: file.path, scope });
+  }
+
+  addProject(file: ConfigText, userPath: string, isTrusted: boolean): void {
+    const { layer, warnings } = restrictProject({
+      layer: modernize(file.value),
+      base: this.config,
+      path: file.path,
+      userPath,
+      isTrusted,
+      hasDefaultAgent: this.#merged["defaultAgent"] !== undefined,
+      builtinAgents: BUILTIN_AGENTS.map(({ name }) => name),
+      check: (checked) => void this.#over(checked, file.path),
+    });
+    this.warnings.push(...warnings);
+    this.add(layer, { path: file.path, scope: "project" }, isTrusted);
+  }
+
+  add(layer: JsonObject, source: ConfigSource, isTrusted = source.scope !== "project"): void {
+    const today = modernize(layer);
+    const { merged, config } = this.#over(today, source.path);
+    this.#merged = merged;
+    this.config = config;
+    this.sources.push(source);
+    for (const name of Object.keys(isObject(today["agents"]) ? today["agents"] : {})) {
+      const before = this.agentSources.get(name);
+      if (before !== undefined)
+        this.warnings.push(`${source.path}: its agent "${name}" replaces that of ${before.path ?? "before"}`);
+      const scope = source.scope === "project" ? "project" : "user";
+      this.agentSources.set(name, { scope, path: source.path, trusted: isTrusted });
+    }
+  }
+
+  #over(layer: JsonObject, label: string): { merged: JsonObject; config: DemianConfig } {
+    const merged = mergeLayer(this.#merged, layer);
+    const offsets = { permissions: this.config.permissions.length, hooks: this.config.hooks.length };
+    return { merged, config: checkMerged(merged, { label, offsets }) };
+  }
+}

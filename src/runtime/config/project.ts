@@ -1,0 +1,134 @@
+// What a project's configuration may say. It comes with a repository that somebody else wrote, so it may only tighten what
+// the user has (SAFETY): everything else is left out, and told. The table below is all that is let through.
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { restrictAgents } from "./project-agents.ts";
+import type { DemianConfig } from "./schema.ts";
+
+export interface ProjectOrder {
+  /** Today's names (layer.ts), not checked yet. */
+  layer: JsonObject;
+  /** What the user has. */
+  base: DemianConfig;
+  path: string;
+  /** Where a person puts what is refused here. */
+  userPath: string;
+  isTrusted: boolean;
+  /** The user chose the agent of new sessions: it stands. */
+  hasDefaultAgent: boolean;
+  builtinAgents: readonly string[];
+  /** Checks the layer over the base, without what was left out before. Throws `config_invalid`. */
+  check(layer: JsonObject): void;
+}
+
+export interface Restricted {
+  layer: JsonObject;
+  warnings: string[];
+}
+
+/** True: `value` is at least as strict as `base`. */
+type Tightens = (value: unknown, base: unknown) => boolean;
+
+const atMost: Tightens = (value, base) => base === undefined || Number(value) <= Number(base);
+const either: Tightens = () => true;
+const towards =
+  (...order: readonly unknown[]): Tightens =>
+  (value, base) =>
+    order.indexOf(value) >= order.indexOf(base);
+
+const TIGHTENS: Readonly<Record<string, Tightens>> = {
+  agentMode: towards("multi-agent", "single-agent"),
+  maxTurns: atMost,
+  "streaming.enabled": either,
+  "sandbox.mode": towards("off", "workspace-write", "read-only"),
+  "sandbox.network": towards("inherit", "deny"),
+  "sandbox.allowEnvOnly": towards(true, false),
+  "sandbox.writableGit": towards(true, false),
+  "persistentGrants.enabled": towards(true, false),
+  "persistentGrants.ttlMs": atMost,
+  "transcript.enabled": towards(true, false),
+  "multimodal.maxImageBytes": atMost,
+  "multimodal.detail": towards("high", "auto", "low"),
+  "delegation.maxDepth": atMost,
+  "delegation.defaultInvocationDecision": towards("allow", "ask", "deny"),
+  "delegation.subInvocationMaxTurns": atMost,
+};
+
+/** Why the whole key is left out, whatever it says. Trust changes that for hooks alone. */
+const NEVER: Readonly<Record<string, string>> = {
+  providers: "it may not choose where your data and keys go",
+  defaultProvider: "it may not choose where your data and keys go",
+  trust: "it cannot trust itself",
+};
+
+export function restrictProject(order: ProjectOrder): Restricted {
+  const warnings: string[] = [];
+  const refuse = (key: string, why: string, instead = `put it in ${order.userPath}`) =>
+    warnings.push(`${order.path}: "${key}" is ignored: ${why}. If you want it, ${instead}`);
+  const layer: JsonObject = { ...order.layer };
+  for (const [key, why] of Object.entries(NEVER)) {
+    if (!(key in layer)) continue;
+    refuse(key, why);
+    delete layer[key];
+  }
+  if ("hooks" in layer && !order.isTrusted) {
+    refuse("hooks", "they are programs", "read it and run demian once with --trust-project");
+    delete layer["hooks"];
+  }
+  order.check(layer);
+  const { permissions, hooks, agents, defaultAgent, ...settings } = layer;
+  const kept = keepTight(settings, order.base, "", (key, base) =>
+    refuse(key, `a project may only tighten it, and yours is ${JSON.stringify(base)}`),
+  );
+  if (Array.isArray(permissions)) kept["permissions"] = permissions.filter(keepsRule(order, refuse));
+  if (hooks !== undefined) kept["hooks"] = hooks;
+  const names = isObject(agents) ? restrictAgents(agents, order, refuse, warnings) : {};
+  if (agents !== undefined) kept["agents"] = names;
+  if (typeof defaultAgent === "string") {
+    const known = [...order.builtinAgents, ...Object.keys(order.base.agents), ...Object.keys(names)];
+    if (order.hasDefaultAgent) refuse("defaultAgent", `yours is "${order.base.defaultAgent}"`);
+    else if (!known.includes(defaultAgent)) refuse("defaultAgent", `no agent is called "${defaultAgent}"`);
+    else kept["defaultAgent"] = defaultAgent;
+  }
+  if (
+    isObject(kept["transcript"]) &&
+    kept["transcript"]["enabled"] === false &&
+    order.base.transcript.enabled
+  )
+    warnings.push(`${order.path} turns transcripts off in this project`);
+  return { layer: kept, warnings };
+}
+
+function keepTight(
+  layer: JsonObject,
+  base: unknown,
+  prefix: string,
+  refuse: (key: string, base: unknown) => void,
+): JsonObject {
+  const kept: JsonObject = {};
+  for (const [name, value] of Object.entries(layer)) {
+    const key = prefix + name;
+    const below = isObject(base) ? base[name] : undefined;
+    if (isObject(value)) kept[name] = keepTight(value, below, `${key}.`, refuse);
+    else if (value === below || ruleOf(key)?.(value, below)) kept[name] = value;
+    else refuse(key, below);
+  }
+  return kept;
+}
+
+function ruleOf(key: string): Tightens | undefined {
+  // Budgets: all of them are numbers but the two that have one value each, which is then equal.
+  if (/^context\.(main|subAgent)\.(?!compression$|memoryScope$)/.test(key)) return atMost;
+  return Object.hasOwn(TIGHTENS, key) ? TIGHTENS[key] : undefined;
+}
+
+function keepsRule(order: ProjectOrder, refuse: (key: string, why: string) => void) {
+  // With a default of "deny", a rule that asks would open what is closed.
+  const closed = Object.entries(order.base.agents).find(([, agent]) => agent.defaultDecision === "deny")?.[0];
+  return (rule: unknown, index: number): boolean => {
+    const decision = isObject(rule) ? rule["decision"] : undefined;
+    if (decision === "allow") refuse(`permissions/${index}`, "it may not allow anything");
+    if (decision === "ask" && closed !== undefined)
+      refuse(`permissions/${index}`, `your agent "${closed}" denies by default, and asking would open it`);
+    return decision === "deny" || (decision === "ask" && closed === undefined);
+  };
+}

@@ -1,0 +1,54 @@
+// A history in pieces that may be kept or folded as a whole: a user message, or an answer with the results of its calls.
+// Put together again, steps are always a valid history: no call without its result, no result without its call.
+import type { AssistantMessage, Message, ToolMessage, UserMessage } from "../messages.ts";
+
+export type Step =
+  | { kind: "user"; user: UserMessage }
+  | { kind: "answer"; answer: AssistantMessage; results: readonly ToolMessage[] };
+
+const MISSING = "This call was interrupted before it gave a result.";
+
+/** System messages are not part of the conversation and are left out. */
+export function toSteps(history: readonly Message[]): Step[] {
+  const steps: Step[] = [];
+  let results: ToolMessage[] = [];
+  for (const message of history) {
+    if (message.role === "tool") results.push(message);
+    if (message.role !== "user" && message.role !== "assistant") continue;
+    results = [];
+    if (message.role === "user") steps.push({ kind: "user", user: message });
+    else steps.push({ kind: "answer", answer: message, results });
+  }
+  return steps.map((step) => (step.kind === "user" ? step : { ...step, results: resultsOf(step) }));
+}
+
+export function toMessages(steps: readonly Step[]): Message[] {
+  return steps.flatMap((step): Message[] =>
+    step.kind === "user" ? [step.user] : [step.answer, ...step.results],
+  );
+}
+
+/** Where turns begin: at each user message, and at the start. */
+export function turnStarts(steps: readonly Step[]): number[] {
+  return steps.flatMap((step, index) => (index === 0 || step.kind === "user" ? [index] : []));
+}
+
+/** One for each call, in the order of the calls. */
+function resultsOf({
+  answer,
+  results,
+}: {
+  answer: AssistantMessage;
+  results: readonly ToolMessage[];
+}): ToolMessage[] {
+  return (answer.toolCalls ?? []).map(
+    ({ id, name }) =>
+      results.find(({ toolCallId }) => toolCallId === id) ?? {
+        role: "tool",
+        toolCallId: id,
+        name,
+        content: MISSING,
+        isError: true,
+      },
+  );
+}

@@ -1,0 +1,177 @@
+// The summary that stands for turns that are not shown any more: what the user asked, what was answered, which files and
+// commands there were and what failed. Made by rule, so the same turns always give the same text. It can be read back, so
+// that a later one takes up the earlier.
+import { type ToolCall, type ToolMessage, textOfUser } from "../messages.ts";
+import { estimateText } from "./estimate.ts";
+import type { Step } from "./steps.ts";
+
+const SECTIONS = {
+  asked: "The user asked",
+  answered: "Said and decided",
+  changed: "Files changed",
+  read: "Files read",
+  ran: "Commands run",
+  failed: "What failed",
+} as const;
+type Section = keyof typeof SECTIONS;
+const NAMES = Object.keys(SECTIONS) as Section[];
+
+interface Lines {
+  items: string[];
+  /** How many older ones there were. */
+  omitted: number;
+}
+
+export interface Summary {
+  /** Messages that it stands for. */
+  messages: number;
+  sections: Record<Section, Lines>;
+}
+
+const HEAD = "[Summary of the earlier conversation]";
+const NOTE = "Older messages were left out to save space. Read a file again before you rely on what it said.";
+const FIRST_ASK_CHARS = 1200;
+const ASK_CHARS = 400;
+const ANSWER_CHARS = 300;
+const LINE_CHARS = 160;
+
+export function emptySummary(): Summary {
+  const lines = (): Lines => ({ items: [], omitted: 0 });
+  return {
+    messages: 0,
+    sections: {
+      asked: lines(),
+      answered: lines(),
+      changed: lines(),
+      read: lines(),
+      ran: lines(),
+      failed: lines(),
+    },
+  };
+}
+
+/** Takes up more steps. `before` stays as it is. */
+export function extendSummary(before: Summary, steps: readonly Step[]): Summary {
+  const summary = structuredClone(before);
+  for (const step of steps) {
+    if (step.kind === "user") {
+      summary.messages += 1;
+      const { asked } = summary.sections;
+      const isFirst = asked.items.length + asked.omitted === 0;
+      add(asked, shorten(textOfUser(step.user), isFirst ? FIRST_ASK_CHARS : ASK_CHARS));
+      continue;
+    }
+    summary.messages += 1 + step.results.length;
+    const text = step.answer.content ?? "";
+    add(summary.sections.answered, shorten(text, step.results.length > 0 ? LINE_CHARS : ANSWER_CHARS));
+    (step.answer.toolCalls ?? []).forEach((call, index) => {
+      addCall(summary, call, step.results[index]);
+    });
+  }
+  return summary;
+}
+
+/** Not longer than `maxTokens` where that is possible at all: the oldest lines go first, but the first request stays. */
+export function renderSummary(summary: Summary, maxTokens: number): string {
+  const trimmed = structuredClone(summary);
+  let text = render(trimmed);
+  for (let excess = estimateText(text) - maxTokens; excess > 0; excess = estimateText(text) - maxTokens) {
+    if (!dropOldest(trimmed, excess)) return text;
+    text = render(trimmed);
+  }
+  return text;
+}
+
+/** Undefined: it is no summary. */
+export function parseSummary(text: string): Summary | undefined {
+  const [head, count, ...lines] = text.split("\n");
+  const messages = Number(/^(\d+) messages\./.exec(count ?? "")?.[1]);
+  if (head !== HEAD || !Number.isSafeInteger(messages)) return undefined;
+  const summary = emptySummary();
+  summary.messages = messages;
+  let section: Lines | undefined;
+  for (const line of lines) {
+    const title = NAMES.find((name) => line === `## ${SECTIONS[name]}`);
+    if (title !== undefined) section = summary.sections[title];
+    const omitted = /^- \((\d+) older left out\)$/.exec(line)?.[1];
+    if (section === undefined || !line.startsWith("- ")) continue;
+    if (omitted === undefined) section.items.push(line.slice(2));
+    else section.omitted = Number(omitted);
+  }
+  return summary;
+}
+
+function addCall({ sections }: Summary, { name, input }: ToolCall, result: ToolMessage | undefined): void {
+  const given = (key: string) => {
+    const value = typeof input === "object" && input !== null ? (input as Record<string, unknown>)[key] : "";
+    return typeof value === "string" ? shorten(value, LINE_CHARS) : "";
+  };
+  const content = result?.content ?? "";
+  const hasFailed = result?.isError === true;
+  if (name === "bash" && given("command") !== "")
+    add(sections.ran, `${given("command")} → ${exitOf(content, hasFailed)}`);
+  if (hasFailed) add(sections.failed, shorten(`${name} ${given("path")}: ${content}`, LINE_CHARS));
+  else if (name === "read_file") addOnce(sections.read, given("path"));
+  else if (name === "write_file" || name === "edit_file") addOnce(sections.changed, given("path"));
+}
+
+function exitOf(content: string, hasFailed: boolean): string {
+  const code = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (\d{1,3})\b/i.exec(content)?.[1];
+  return code === undefined ? (hasFailed ? "failed" : "ok") : `exit ${code}`;
+}
+
+function add(lines: Lines, item: string): void {
+  if (item !== "") lines.items.push(item);
+}
+
+function addOnce(lines: Lines, item: string): void {
+  lines.items = lines.items.filter((other) => other !== item);
+  add(lines, item);
+}
+
+/** One line, so that no text can look like a heading. */
+function shorten(text: string, maxChars: number): string {
+  const line = text
+    .trimStart()
+    .slice(0, maxChars * 4)
+    .replace(/\s+/g, " ")
+    .trim();
+  if (line.length <= maxChars) return line;
+  return `${line.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+function render({ messages, sections }: Summary): string {
+  const parts = NAMES.flatMap((name) => {
+    const { items, omitted } = sections[name];
+    if (items.length + omitted === 0) return [];
+    const older = omitted === 0 ? [] : [`- (${omitted} older left out)`];
+    return [`## ${SECTIONS[name]}`, ...older, ...items.map((item) => `- ${item}`)];
+  });
+  return [HEAD, `${messages} messages. ${NOTE}`, ...parts].join("\n");
+}
+
+/** From the longest section, about `excess` tokens. False: there is nothing left to drop. */
+function dropOldest({ sections }: Summary, excess: number): boolean {
+  const size = (name: Section) =>
+    sections[name].items.slice(spared(name)).reduce((sum, item) => sum + estimateText(item) + 1, 0);
+  let longest = NAMES.reduce((best, name) => (size(name) > size(best) ? name : best));
+  let from = spared(longest);
+  if (size(longest) === 0) {
+    if (sections.asked.items.length === 0) return false;
+    longest = "asked";
+    from = 0;
+  }
+  const { items } = sections[longest];
+  // Not more than half of what is too much at once, so that sections shrink together.
+  let dropped = 0;
+  do {
+    const [item = ""] = items.splice(from, 1);
+    sections[longest].omitted += 1;
+    dropped += estimateText(item) + 1;
+  } while (dropped < excess / 2 && items.length > from);
+  return true;
+}
+
+function spared(name: Section): number {
+  return name === "asked" ? 1 : 0;
+}

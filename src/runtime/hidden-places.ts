@@ -1,0 +1,37 @@
+// What no command of the agent may see: our own state and settings, the daemon's socket and history, and the usual
+// places of credentials. Whoever could write the former would allow himself whatever he likes; nobody who builds and
+// tests needs to read the latter.
+import { realpath } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { type Env, homeDir, stateDir } from "./state-dir.ts";
+
+/** Below the home directory. */
+const CREDENTIALS = [
+  ".ssh",
+  ".gnupg",
+  ".aws",
+  ".azure",
+  ".kube",
+  ".netrc",
+  ".git-credentials",
+  ".docker/config.json",
+  ".config/gcloud",
+  ".config/gh",
+  ".claude/.credentials.json",
+  ".codex/auth.json",
+];
+
+export function hiddenPlaces(env: Env): string[] {
+  const home = homeDir(env);
+  const daemonState = env["BLEMEESD_STATE_DIR"] || join(stateDir(env), "..", "blemees");
+  const sockets = [env["BLEMEES_SOCKET"], env["BLEMEESD_SOCKET"], env["XDG_RUNTIME_DIR"]];
+  const places = [stateDir(env), join(home, ".demian"), daemonState, ...sockets];
+  const named = places.filter((place): place is string => place !== undefined && place !== "");
+  return [...new Set([...named, ...CREDENTIALS.map((name) => join(home, name))])];
+}
+
+/** Those of them that lie in the workspace, relative to it: it may be the home directory. */
+export async function placesBelow(root: string, places: readonly string[]): Promise<string[]> {
+  const real = await Promise.all(places.map((place) => realpath(place).catch(() => place)));
+  return real.map((place) => relative(root, place)).filter((path) => path !== "" && !path.startsWith(".."));
+}

@@ -1,0 +1,82 @@
+// The conversation of a session, without system messages. It is always whole: every tool call in it has its answer,
+// also when a turn was cut short.
+import { randomUUID } from "node:crypto";
+import type { AssistantMessage, Message, ToolCall } from "./messages.ts";
+
+export interface HistoryWatcher {
+  onMessage?(message: Message): void;
+  onHistory?(history: readonly Message[]): void;
+}
+
+/** Some providers count their calls anew in each answer, and an id becomes part of a file's name. */
+const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+const INTERRUPTED = "This call was interrupted before it gave a result.";
+
+export class History {
+  readonly #watcher: HistoryWatcher;
+  readonly #callIds = new Set<string>();
+  #messages: Message[] = [];
+
+  constructor(watcher: HistoryWatcher, messages: readonly Message[] = []) {
+    this.#watcher = watcher;
+    this.#messages = answered(messages.filter(({ role }) => role !== "system"));
+    for (const message of this.#messages) this.#remember(message);
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  push(message: Message): void {
+    this.#remember(message);
+    this.#messages.push(message);
+    this.#watcher.onMessage?.(message);
+  }
+
+  replace(messages: readonly Message[]): void {
+    this.#messages = [...messages];
+    this.#watcher.onHistory?.(this.#messages);
+  }
+
+  /** The same answer, its calls with ids that occur once in this conversation. */
+  named(message: AssistantMessage): AssistantMessage {
+    const { toolCalls } = message;
+    if (toolCalls === undefined || toolCalls.length === 0) return message;
+    const seen = new Set<string>();
+    const named = toolCalls.map((call): ToolCall => {
+      const isFree = SAFE_ID.test(call.id) && !this.#callIds.has(call.id) && !seen.has(call.id);
+      const id = isFree ? call.id : `call_${randomUUID().slice(0, 13)}`;
+      seen.add(id);
+      return { ...call, id };
+    });
+    return { ...message, toolCalls: named };
+  }
+
+  #remember(message: Message): void {
+    if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) this.#callIds.add(id);
+  }
+}
+
+/** What a process that died left behind: calls without answers get one, answers without calls are left out. */
+export function answered(messages: readonly Message[]): Message[] {
+  const whole: Message[] = [];
+  let open: ToolCall[] = [];
+  const close = () => {
+    for (const { id, name } of open)
+      whole.push({ role: "tool", toolCallId: id, name, content: INTERRUPTED, isError: true });
+    open = [];
+  };
+  for (const message of messages) {
+    if (message.role === "tool") {
+      if (!open.some(({ id }) => id === message.toolCallId)) continue;
+      open = open.filter(({ id }) => id !== message.toolCallId);
+    } else {
+      close();
+      if (message.role === "assistant") open = [...(message.toolCalls ?? [])];
+    }
+    whole.push(message);
+  }
+  close();
+  return whole;
+}

@@ -1,0 +1,212 @@
+// The runtime of one workspace: its configuration, and what that makes available. Sessions are opened here.
+import { randomUUID } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { CodedError, messageOf } from "../base/coded-error.ts";
+import { createAgentRegistry, mainAgent } from "./agents/from-config.ts";
+import { buildSystemPrompt } from "./agents/system-prompt.ts";
+import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
+import { commandEnv } from "./command-env.ts";
+import { type LoadedConfig, loadConfig } from "./config/load.ts";
+import type { EventBody } from "./events.ts";
+import { hiddenPlaces, placesBelow } from "./hidden-places.ts";
+import { History } from "./history.ts";
+import { createBuiltinHooks } from "./hooks/builtin/index.ts";
+import { createCommandHook } from "./hooks/command.ts";
+import { createHookDispatcher } from "./hooks/dispatcher.ts";
+import type { HookDispatcher } from "./hooks/types.ts";
+import { createPermissionGate } from "./permissions/gate.ts";
+import { writablePlaces } from "./permissions/grantable.ts";
+import { openGrants } from "./permissions/grants.ts";
+import { providerChoices, resolveProvider } from "./providers/resolve.ts";
+import type { ResolvedProvider } from "./providers/types.ts";
+import { createSandbox } from "./sandbox/index.ts";
+import type { Sandbox } from "./sandbox/types.ts";
+import { type Choice, Session } from "./session.ts";
+import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
+import { ensurePrivateDir, projectDir, stateDir } from "./state-dir.ts";
+import { builtinTools } from "./tools/builtin.ts";
+import { keepOutput, outputDirectory } from "./tools/output.ts";
+import { ToolRegistry } from "./tools/registry.ts";
+import { openTranscript } from "./transcript.ts";
+import { openWorkspace } from "./workspace/open.ts";
+
+const BUILTIN: RegistrySource = { scope: "builtin", trusted: true };
+const EMBEDDED: RegistrySource = { scope: "programmatic", trusted: true };
+const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** Throws `bad_cwd` and `config_invalid`. */
+export async function createRuntime(order: RuntimeOrder): Promise<Runtime> {
+  const cwd = await realpath(order.cwd).catch((cause: unknown) => {
+    throw new CodedError("bad_cwd", `the working directory ${order.cwd} does not exist`, { cause });
+  });
+  const loaded = await loadConfig({
+    cwd,
+    env: order.env,
+    ...(order.configPath === undefined ? {} : { configPath: order.configPath }),
+    ...(order.flags === undefined ? {} : { flags: order.flags }),
+  });
+  return new LoadedRuntime(order, cwd, loaded);
+}
+
+class LoadedRuntime implements Runtime {
+  readonly cwd: string;
+  readonly config: LoadedConfig["config"];
+  readonly warnings: string[];
+  readonly tools = new ToolRegistry();
+  readonly agents: Runtime["agents"];
+  readonly providers: readonly ProviderChoice[];
+  readonly #order: RuntimeOrder;
+  readonly #sessions = new Set<DemianSession>();
+  #sandbox: Promise<Sandbox> | undefined;
+
+  constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig) {
+    this.#order = order;
+    this.cwd = cwd;
+    this.config = loaded.config;
+    this.warnings = [...loaded.warnings];
+    for (const tool of builtinTools()) this.tools.register(tool, BUILTIN);
+    for (const tool of order.tools ?? []) {
+      if (!this.tools.register(tool, EMBEDDED)) this.warnings.push(taken("tool", tool.name));
+    }
+    const { agents, warnings } = createAgentRegistry({
+      config: loaded.config,
+      sources: loaded.agentSources,
+      toolNames: this.tools.list().map(({ tool }) => tool.name),
+      providerKeys: [...(order.providers?.keys() ?? [])],
+    });
+    this.agents = agents;
+    this.warnings.push(...warnings);
+    for (const agent of order.agents ?? []) {
+      if (!agents.register(agent, EMBEDDED)) this.warnings.push(taken("agent", agent.name));
+    }
+    this.providers = [...embedded(order), ...providerChoices(loaded.config.providers, order.env)];
+  }
+
+  async openSession(order: SessionOrder): Promise<DemianSession> {
+    const sessionId = order.sessionId ?? `ses_${randomUUID()}`;
+    if (!SESSION_ID.test(sessionId)) {
+      throw new CodedError("bad_session_id", `"${sessionId}" is no session id: use letters, digits, _ and -`);
+    }
+    const first = await this.#choose(order);
+    const sandbox = await this.#sandboxed();
+    const workspace = await openWorkspace(this.cwd);
+    try {
+      const grants = await openGrants({
+        directory: projectDir(this.#order.env, this.cwd),
+        root: this.cwd,
+        persistent: this.config.persistentGrants.enabled,
+        ttlMs: this.config.persistentGrants.ttlMs,
+      });
+      const isRecorded = order.transcript ?? this.config.transcript.enabled;
+      const env = { ...commandEnv(this.#order.env, this.config.providers), ...order.env };
+      const session = new Session({
+        fixed: {
+          sessionId,
+          config: this.config,
+          workspace,
+          sandbox,
+          history: new History(order, order.history),
+          hooks: (emit) => this.#hooks(env, emit),
+          gate: createPermissionGate({
+            globalRules: this.config.permissions,
+            grants,
+            writable: await writablePlaces(this.cwd, tmpdir()),
+            hidden: await placesBelow(this.cwd, hiddenPlaces(this.#order.env)),
+            path: env["PATH"],
+            ask: order.ask,
+            yes: order.yes === true,
+          }),
+          env,
+          dryRun: order.dryRun === true,
+          keepOutput: (callId, output) =>
+            keepOutput({ directory: outputDirectory(workspace.root), callId }, output),
+          question: order.question,
+        },
+        choose: (change, now) => this.#choose(change, now),
+        first,
+        transcript: (onProblem) =>
+          isRecorded ? openTranscript({ root: workspace.root, sessionId, onProblem }) : undefined,
+        onEvent: order.onEvent,
+        warnings: grants.warnings,
+        release: async () => {
+          this.#sessions.delete(session);
+          await workspace.close();
+        },
+      });
+      this.#sessions.add(session);
+      await session.begin((order.history?.length ?? 0) > 0);
+      return session;
+    } catch (error) {
+      await workspace.close();
+      throw error;
+    }
+  }
+
+  #hooks(env: Record<string, string>, emit: (event: EventBody) => void): HookDispatcher {
+    const own = createBuiltinHooks();
+    const names = new Set(own.map(({ name }) => name));
+    const context = { cwd: this.cwd, env };
+    return createHookDispatcher({
+      hooks: [...own, ...this.config.hooks.map((hook) => createCommandHook(hook, context))],
+      onFired: (fired) => {
+        // The built-in ones look at everything: only what they found is worth a word.
+        if (fired.decision === "allow" && names.has(fired.hook)) return;
+        emit({ type: "hook.fired", ...fired });
+      },
+      onFailed: (failed) => emit({ type: "hook.failed", ...failed }),
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions].map((session) => session.close()));
+  }
+
+  /** Found out once: the first session waits for it, nobody else. */
+  #sandboxed(): Promise<Sandbox> {
+    this.#sandbox ??= this.#makeSandbox();
+    return this.#sandbox;
+  }
+
+  async #makeSandbox(): Promise<Sandbox> {
+    const { env } = this.#order;
+    // What is not there cannot be hidden, and would not be when it appears.
+    await ensurePrivateDir(stateDir(env)).catch((error: unknown) => {
+      this.warnings.push(`nothing can be remembered: ${messageOf(error)}`);
+    });
+    return createSandbox(this.config.sandbox, { root: this.cwd, hide: hiddenPlaces(env) });
+  }
+
+  async #choose(change: Pick<SessionOrder, "agent" | "provider" | "model">, now?: Choice): Promise<Choice> {
+    const agent = mainAgent(this.agents, change.agent ?? now?.agent.name ?? this.config.defaultAgent);
+    const key = change.provider ?? keyOf(agent, change, now) ?? this.config.defaultProvider;
+    const isSame = now?.provider.key === key;
+    const model = change.model ?? (isSame ? now.provider.model : undefined);
+    const provider = await this.#provider(key, model);
+    const tools = agent.tools.visible.flatMap((name) => this.tools.get(name) ?? []);
+    return { agent, provider, systemPrompt: buildSystemPrompt(agent), tools };
+  }
+
+  async #provider(key: string, model: string | undefined): Promise<ResolvedProvider> {
+    const given = this.#order.providers?.get(key);
+    if (given !== undefined) return model === undefined ? given : { ...given, model };
+    return resolveProvider(key, this.config.providers, {
+      env: this.#order.env,
+      ...(model === undefined ? {} : { model }),
+    });
+  }
+}
+
+/** An agent that names a provider brings it along; one that does not leaves it as it is. */
+function keyOf(agent: AgentDefinition, change: { agent?: string }, now?: Choice): string | undefined {
+  if (now === undefined || change.agent !== undefined) return agent.provider?.profile ?? now?.provider.key;
+  return now.provider.key;
+}
+
+function embedded({ providers }: RuntimeOrder): ProviderChoice[] {
+  return [...(providers ?? [])].map(([key, { type, model }]) => ({ key, type, model, isReady: true }));
+}
+
+function taken(what: string, name: string): string {
+  return `the ${what} "${name}" of the embedding program is left out: that name is taken`;
+}

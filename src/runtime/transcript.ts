@@ -1,0 +1,163 @@
+// The record of a session: one JSON line an event in `.demian/transcripts/<sessionId>/session.jsonl`, in the order of the
+// events. It never stops a session: what cannot be written is told once. Each line is written before the next event, so a
+// process that dies loses none.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+import type { RuntimeEvent } from "./events.ts";
+
+export interface TranscriptOrder {
+  /** The workspace: absolute and real. */
+  root: string;
+  sessionId: string;
+  /** Told at most once, for people. */
+  onProblem(message: string): void;
+}
+
+export interface TranscriptWriter {
+  /** Relative to the workspace. */
+  readonly path: string;
+  write(event: RuntimeEvent): void;
+  /** Safe to call twice. */
+  close(): void;
+}
+
+/** Their whole text follows in `model.text`, `tool.completed` and `tool.failed`. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["model.text.delta", "model.reasoning.delta", "tool.output"]);
+const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
+const MAX_TEXT_CHARS = 65_536;
+const MAX_LINE_BYTES = 1_048_576;
+const MAX_DEPTH = 16;
+const MAX_ITEMS = 1000;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
+
+/** Never throws but for a session id that cannot be the name of a directory. */
+export function openTranscript(order: TranscriptOrder): TranscriptWriter {
+  if (!SESSION_ID.test(order.sessionId))
+    throw new CodedError(
+      "bad_session_id",
+      `"${order.sessionId}" is no session id: use A-Z, a-z, 0-9, _ and -`,
+    );
+  return new Transcript(order);
+}
+
+class Transcript implements TranscriptWriter {
+  readonly path: string;
+  readonly #onProblem: (message: string) => void;
+  #file: number | undefined;
+  /** The last line was cut short by a failure: the next one must not become part of it. */
+  #isTorn = false;
+  #hasTold = false;
+
+  constructor({ root, sessionId, onProblem }: TranscriptOrder) {
+    this.path = join(".demian", "transcripts", sessionId, "session.jsonl");
+    this.#onProblem = onProblem;
+    try {
+      this.#file = openSafely(root, sessionId);
+      this.#isTorn = !endsWithNewline(this.#file);
+    } catch (error) {
+      this.#tell(error);
+    }
+  }
+
+  write(event: RuntimeEvent): void {
+    if (this.#file === undefined || LEFT_OUT.has(event.type)) return;
+    try {
+      const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${lineOf(event)}\n`);
+      this.#isTorn = true;
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done);
+      this.#isTorn = false;
+    } catch (error) {
+      this.#tell(error);
+    }
+  }
+
+  close(): void {
+    if (this.#file === undefined) return;
+    const file = this.#file;
+    this.#file = undefined;
+    try {
+      closeSync(file);
+    } catch (error) {
+      this.#tell(error);
+    }
+  }
+
+  #tell(error: unknown): void {
+    if (this.#hasTold) return;
+    this.#hasTold = true;
+    this.#onProblem(`the transcript ${this.path} is not complete: ${messageOf(error)}`);
+  }
+}
+
+/** Every directory on the way is one of ours, none a link: a repository cannot send what we write elsewhere. */
+function openSafely(root: string, sessionId: string): number {
+  let directory = root;
+  for (const name of [".demian", "transcripts", sessionId]) {
+    directory = join(directory, name);
+    makeDirectory(directory);
+    if (name === "transcripts") ignoreInGit(directory);
+  }
+  const path = join(directory, "session.jsonl");
+  const file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  const stat = fstatSync(file);
+  if (stat.isFile() && stat.nlink === 1 && realpathSync(path) === path) return file;
+  closeSync(file);
+  throw new Error(`${path} is no file of its own (a link, or not a regular file)`);
+}
+
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+  if (!lstatSync(path).isDirectory()) throw new Error(`${path} is no directory (a link is not followed)`);
+}
+
+function ignoreInGit(directory: string): void {
+  try {
+    const file = openSync(join(directory, ".gitignore"), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    writeSync(file, "*\n");
+    closeSync(file);
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  }
+}
+
+function endsWithNewline(file: number): boolean {
+  const { size } = fstatSync(file);
+  const last = Buffer.alloc(1);
+  return size === 0 || (readSync(file, last, 0, 1, size - 1) === 1 && last[0] === 0x0a);
+}
+
+function lineOf(event: RuntimeEvent): string {
+  const line = JSON.stringify(bounded(event, 0));
+  if (Buffer.byteLength(line) <= MAX_LINE_BYTES) return line;
+  const { type, sessionId, agent, ts } = event;
+  const callId = "callId" in event ? { callId: event.callId } : {};
+  return JSON.stringify({ type, sessionId, agent, ts, ...callId, cut: `${line.length} characters left out` });
+}
+
+function bounded(value: unknown, depth: number): unknown {
+  if (typeof value === "string") {
+    if (value.length <= MAX_TEXT_CHARS) return value;
+    const kept = value.slice(0, MAX_TEXT_CHARS).replace(/[\ud800-\udbff]$/, "");
+    return `${kept} […${value.length - kept.length} more characters left out]`;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= MAX_DEPTH) return "[nested too deeply: left out]";
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item: unknown) => bounded(item, depth + 1));
+  const entries = Object.entries(value).slice(0, MAX_ITEMS);
+  return Object.fromEntries(entries.map(([key, item]) => [key, bounded(item, depth + 1)]));
+}

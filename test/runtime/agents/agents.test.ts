@@ -1,0 +1,125 @@
+// The built-in agents, those of the configuration, and the prompt that a session gets.
+import { describe, expect, test } from "vitest";
+import { BUILTIN_AGENTS } from "../../../src/runtime/agents/builtin.ts";
+import { createAgentRegistry, mainAgent } from "../../../src/runtime/agents/from-config.ts";
+import { buildSystemPrompt } from "../../../src/runtime/agents/system-prompt.ts";
+import type { RegistrySource } from "../../../src/runtime/agents/types.ts";
+import { DemianConfig } from "../../../src/runtime/config/schema.ts";
+
+const toolNames = ["read_file", "write_file", "edit_file", "bash", "grep", "glob"];
+const source: RegistrySource = { scope: "user", path: "/home/u/.demian/config.json", trusted: true };
+
+function registry(agents: Record<string, object>) {
+  const complete = Object.entries(agents).map(([name, agent]) => [
+    name,
+    { description: "d", prompt: { system: "s" }, tools: { visible: ["grep"] }, ...agent },
+  ]);
+  const config = DemianConfig.parse({
+    agents: Object.fromEntries(complete),
+    providers: { fast: { type: "scripted" } },
+  });
+  const sources = new Map(Object.keys(agents).map((name) => [name, source]));
+  return createAgentRegistry({ config, sources, toolNames, providerKeys: ["embedded"] });
+}
+
+describe("built-in agents", () => {
+  test("build sees the six tools, reads freely, asks for the rest and never touches secrets", () => {
+    const build = BUILTIN_AGENTS.find(({ name }) => name === "build");
+    expect(build?.tools.visible).toEqual(toolNames);
+    const decision = (tool: string) => build?.permissions.find((rule) => rule.tool === tool)?.decision;
+    expect(toolNames.map(decision)).toEqual(["allow", "ask", "ask", "ask", "allow", "allow"]);
+    const denied = build?.permissions.flatMap((rule) =>
+      rule.decision === "deny" ? [rule.match?.pathGlob] : [],
+    );
+    expect(denied).toEqual(["**/.env", "**/.env.*", "node_modules/**"]);
+  });
+
+  test("plan sees tools that read, and denies everything else", () => {
+    const plan = BUILTIN_AGENTS.find(({ name }) => name === "plan");
+    expect(plan?.tools.visible).toEqual(["read_file", "grep", "glob"]);
+    expect(plan?.permissions.at(-1)).toMatchObject({ tool: "*", decision: "deny" });
+    expect(plan?.permissions.filter(({ decision }) => decision === "allow").map(({ tool }) => tool)).toEqual(
+      plan?.tools.visible,
+    );
+  });
+
+  test("their prompts speak only of tools that they see", () => {
+    for (const agent of BUILTIN_AGENTS) {
+      const named = toolNames.filter((tool) => new RegExp(`\\b${tool}\\b`).test(agent.prompt.system));
+      expect(agent.tools.visible).toEqual(expect.arrayContaining(named));
+    }
+  });
+});
+
+describe("agents of the configuration", () => {
+  test("one that is right is there, with where it comes from", () => {
+    const { agents, warnings } = registry({ reviewer: { mode: "all", provider: { profile: "fast" } } });
+    expect(warnings).toEqual([]);
+    expect(agents.get("reviewer")).toMatchObject({
+      name: "reviewer",
+      mode: "all",
+      provider: { profile: "fast" },
+    });
+    expect(agents.list().find(({ agent }) => agent.name === "reviewer")?.source).toEqual(source);
+  });
+
+  test.each([
+    ["build", {}, /"build" is left out: that name belongs to a built-in agent/],
+    ["a", { name: "b" }, /its "name" is "b"; make it "a" or remove it/],
+    ["a", { tools: { visible: ["gerp"] } }, /no tool "gerp"; did you mean "grep"\?/],
+    ["a", { tools: { visible: ["deploy"] } }, /no tool "deploy"; there are read_file/],
+    ["a", { provider: { profile: "fats" } }, /no provider "fats"; did you mean "fast"\?/],
+  ])("the agent %s with %j is left out and told", (name, agent, pattern) => {
+    const { agents, warnings } = registry({ [name]: agent, fine: {} });
+    expect(warnings).toEqual([expect.stringMatching(pattern)]);
+    expect(warnings[0]).toContain(source.path);
+    expect(agents.list().map((entry) => entry.agent.name)).toEqual(["build", "plan", "fine"]);
+    expect(agents.get("build")).toBe(BUILTIN_AGENTS[0]);
+  });
+
+  test("a provider of the embedding program may be named, and demian.bash is bash", () => {
+    const { agents } = registry({
+      a: { provider: { profile: "embedded" }, tools: { visible: ["demian.bash"] } },
+    });
+    expect(agents.get("a").tools.visible).toEqual(["bash"]);
+  });
+
+  test("authority narrows the tools and stands before the rules", () => {
+    const authority = {
+      tools: ["grep"],
+      permissions: [{ tool: "grep", decision: "ask" }],
+      defaultDecision: "deny",
+    };
+    const { agents } = registry({
+      a: { authority, tools: { visible: ["grep", "bash"] }, permissions: [{ tool: "*", decision: "ask" }] },
+    });
+    expect(agents.get("a")).toMatchObject({
+      tools: { visible: ["grep"] },
+      permissions: [{ tool: "grep" }, { tool: "*" }],
+      defaultDecision: "deny",
+    });
+    expect(agents.get("a")).not.toHaveProperty("authority");
+  });
+
+  test("an empty list of authorised tools leaves none", () => {
+    const { agents } = registry({ a: { authority: { tools: [] } } });
+    expect(agents.get("a").tools.visible).toEqual([]);
+  });
+
+  test("one that works for other agents only cannot talk to the user", () => {
+    const { agents } = registry({ helper: { mode: "subagent" } });
+    expect(() => mainAgent(agents, "helper")).toThrow(
+      /only works for other agents; choose one of build, plan/,
+    );
+    expect(mainAgent(agents, "plan").name).toBe("plan");
+    expect(() => mainAgent(agents, "biuld")).toThrow(/did you mean build/);
+  });
+});
+
+describe("the system prompt", () => {
+  test("is the agent's text, what is appended, and the environment, in that order", () => {
+    const { agents } = registry({ a: { prompt: { system: "  First. ", append: "Second." } } });
+    expect(buildSystemPrompt(agents.get("a"), "Third.")).toBe("First.\n\nSecond.\n\nThird.");
+    expect(buildSystemPrompt(agents.get("a"))).toBe("First.\n\nSecond.");
+  });
+});
