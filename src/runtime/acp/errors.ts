@@ -1,0 +1,61 @@
+// The runtime's failures as JSON-RPC errors: the one place that chooses codes.
+import { RequestError } from "@agentclientprotocol/sdk";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { ProviderError, type ProviderFailure } from "../providers/types.ts";
+
+const AUTH_REQUIRED = -32000;
+const NOT_FOUND = -32002;
+const INVALID_REQUEST = -32600;
+const INVALID_PARAMS = -32602;
+const INTERNAL = -32603;
+
+/** Codes of the runtime whose cause is in the request. */
+const OF_THE_REQUEST: Readonly<Record<string, number>> = {
+  unknown_agent: INVALID_PARAMS,
+  unknown_provider: INVALID_PARAMS,
+  bad_cwd: INVALID_PARAMS,
+  session_locked: INVALID_REQUEST,
+  session_busy: INVALID_REQUEST,
+  session_closed: NOT_FOUND,
+  missing_key: AUTH_REQUIRED,
+};
+
+export function toRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  if (error instanceof ProviderError) return failureError(error.failure);
+  if (error instanceof CodedError) {
+    const code = OF_THE_REQUEST[error.code] ?? INTERNAL;
+    const authMethods = code === AUTH_REQUIRED ? { authMethods: [] } : {};
+    return new RequestError(code, error.message, { code: error.code, ...authMethods });
+  }
+  return new RequestError(INTERNAL, `demian failed: ${messageOf(error)}`);
+}
+
+export function failureError(failure: ProviderFailure, usage?: object): RequestError {
+  const { kind, status, requestId, retryAfterMs, message } = failure;
+  const data = {
+    kind,
+    ...(status !== undefined && { status }),
+    ...(requestId !== undefined && { requestId }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(usage !== undefined && { usage }),
+  };
+  // There is no login to offer: the message says which variable holds the key.
+  if (kind === "auth") return new RequestError(AUTH_REQUIRED, message, { ...data, authMethods: [] });
+  return new RequestError(INTERNAL, message, data);
+}
+
+export function unknownSession(sessionId: string): RequestError {
+  return new RequestError(NOT_FOUND, `no session is called "${sessionId}"`, { sessionId });
+}
+
+export function promptRunning(what: string): RequestError {
+  return new RequestError(
+    INVALID_REQUEST,
+    `a prompt is running in this session: ${what} after its answer, or send session/cancel`,
+  );
+}
+
+export function invalidParams(message: string): RequestError {
+  return new RequestError(INVALID_PARAMS, message);
+}

@@ -1,0 +1,74 @@
+// What a client says when it opens a session: where, and in `_meta.blemees` how. Checked here, once.
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, resolve } from "node:path";
+import type { McpServer } from "@agentclientprotocol/sdk";
+import { errnoOf, messageOf } from "../../base/coded-error.ts";
+import { isObject } from "../../base/json.ts";
+import type { SessionOrder } from "../session-types.ts";
+import { invalidParams } from "./errors.ts";
+
+export interface OpenParams {
+  cwd: string;
+  mcpServers?: readonly McpServer[];
+  additionalDirectories?: readonly string[];
+  _meta?: Record<string, unknown> | null;
+}
+
+export interface Cwd {
+  /** As the client wrote it. */
+  given: string;
+  real: string;
+}
+
+/** Throws -32602. */
+export async function checkedCwd(given: string): Promise<Cwd> {
+  if (!isAbsolute(given)) throw invalidParams(`cwd must be an absolute path, not "${given}"`);
+  try {
+    const real = await realpath(given);
+    if (!(await stat(real)).isDirectory()) throw invalidParams(`cwd is no directory: ${given}`);
+    return { given: resolve(given), real };
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === undefined) throw error;
+    const why = errno === "ENOENT" ? "there is no such directory" : messageOf(error);
+    throw invalidParams(`cwd cannot be used: ${given}: ${why}`);
+  }
+}
+
+/** `_meta.blemees` of session/new, load and resume. */
+export function askedFor(
+  meta: Record<string, unknown> | null | undefined,
+): Pick<SessionOrder, "env" | "yes" | "transcript"> {
+  const ours = meta?.["blemees"];
+  if (ours === undefined) return {};
+  if (!isObject(ours)) throw invalidParams("_meta.blemees must be an object");
+  const { env, approvals, transcript } = ours;
+  if (
+    env !== undefined &&
+    !(isObject(env) && Object.values(env).every((value) => typeof value === "string"))
+  ) {
+    throw invalidParams("_meta.blemees.env must be an object of strings");
+  }
+  for (const [name, value] of Object.entries({ approvals, transcript })) {
+    if (value === undefined || typeof value === "boolean") continue;
+    throw invalidParams(`_meta.blemees.${name} must be true or false`);
+  }
+  return {
+    ...(env !== undefined && { env: env as Record<string, string> }),
+    ...(approvals !== undefined && { yes: approvals === false }),
+    ...(transcript !== undefined && { transcript: transcript === true }),
+  };
+}
+
+/** For people: what was asked for and is not there. */
+export function ignored({ mcpServers = [], additionalDirectories = [] }: OpenParams): string[] {
+  const notices: string[] = [];
+  if (mcpServers.length > 0) {
+    const names = mcpServers.map(({ name }) => name).join(", ");
+    notices.push(`MCP servers are not supported and were not started: ${names}`);
+  }
+  if (additionalDirectories.length > 0) {
+    notices.push(`only cwd is the workspace; ignored: ${additionalDirectories.join(", ")}`);
+  }
+  return notices;
+}

@@ -1,0 +1,67 @@
+// Sessions of one workspace share one runtime, as long as its configuration is the same; the last one closes it.
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Runtime, RuntimeOrder } from "../session-types.ts";
+import { homeDir, projectDir } from "../state-dir.ts";
+
+export type CreateRuntime = (order: RuntimeOrder) => Promise<Runtime>;
+
+export interface BorrowedRuntime {
+  runtime: Runtime;
+  giveBack(): Promise<void>;
+}
+
+interface Shared {
+  runtime: Promise<Runtime>;
+  users: number;
+}
+
+export class Runtimes {
+  readonly #create: CreateRuntime;
+  readonly #order: Omit<RuntimeOrder, "cwd">;
+  readonly #shared = new Map<string, Shared>();
+
+  constructor(create: CreateRuntime, order: Omit<RuntimeOrder, "cwd">) {
+    this.#create = create;
+    this.#order = order;
+  }
+
+  /** `cwd` is real. */
+  async borrow(cwd: string): Promise<BorrowedRuntime> {
+    const key = `${cwd}\0${await this.#stamp(cwd)}`;
+    const shared = this.#shared.get(key) ?? {
+      runtime: this.#create({ ...this.#order, cwd }),
+      users: 0,
+    };
+    shared.users += 1;
+    this.#shared.set(key, shared);
+    const giveBack = async () => {
+      shared.users -= 1;
+      if (shared.users > 0) return;
+      if (this.#shared.get(key) === shared) this.#shared.delete(key);
+      await (await shared.runtime).close();
+    };
+    try {
+      return { runtime: await shared.runtime, giveBack };
+    } catch (error) {
+      this.#shared.delete(key);
+      throw error;
+    }
+  }
+
+  /** Changes when a file of the configuration does, or the trust in it: a new session then gets what stands there now. */
+  async #stamp(cwd: string): Promise<string> {
+    const { env, configPath } = this.#order;
+    const files = [
+      join(homeDir(env), ".demian", "config.json"),
+      join(cwd, ".demian", "config.json"),
+      join(projectDir(env, cwd), "trust.json"),
+      configPath,
+    ];
+    const stamps = files.map(async (file) => {
+      const stats = file === undefined ? undefined : await stat(file).catch(() => undefined);
+      return stats === undefined ? "-" : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
+    });
+    return (await Promise.all(stamps)).join(",");
+  }
+}

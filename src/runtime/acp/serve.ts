@@ -1,0 +1,169 @@
+// The table of ACP methods, and the life of a connection. Loaded only by `demian acp`: the SDK is not small.
+import { resolve } from "node:path";
+import {
+  type AgentApp,
+  agent,
+  type InitializeResponse,
+  PROTOCOL_VERSION,
+  type SetSessionConfigOptionRequest,
+} from "@agentclientprotocol/sdk";
+import { isObject } from "../../base/json.ts";
+import type { Log } from "../../base/log.ts";
+import { MODE_OPTION, MODEL_OPTION, modelChange } from "./choices.ts";
+import { invalidParams, toRequestError } from "./errors.ts";
+import { AcpHost } from "./host.ts";
+import type { AcpOptions } from "./options.ts";
+import { type CreateRuntime, Runtimes } from "./runtimes.ts";
+import type { AcpSession } from "./session.ts";
+import { SessionStore } from "./store.ts";
+import { createStreams } from "./streams.ts";
+
+const SHUTDOWN_LIMIT_MS = 5000;
+
+export async function serve(options: AcpOptions): Promise<void> {
+  const { flags, env, version, log } = options;
+  const create = options.createRuntime ?? loadedRuntime;
+  const runtimes = new Runtimes(create, {
+    env,
+    ...(flags.config !== undefined && { configPath: resolve(flags.config) }),
+    ...(flags.settings !== undefined && { flags: flags.settings }),
+  });
+  const host = new AcpHost({ store: new SessionStore(env), runtimes, defaults: defaultsOf(flags) });
+  let ended: Promise<void> | undefined;
+  const end = () => {
+    ended ??= within(SHUTDOWN_LIMIT_MS, host.shutdown());
+    return ended;
+  };
+  const app = agent({ name: "demian" });
+  const isOurs = options.createRuntime === undefined;
+  register(app, host, version, log, isOurs ? () => void preload() : () => undefined);
+  const { stream, finish } = createStreams({ input: options.input, output: options.output, onEnd: end });
+  const connection = app.connect(stream);
+  const stop = () => {
+    void finish().finally(() => connection.close());
+  };
+  if (options.signal?.aborted) stop();
+  options.signal?.addEventListener("abort", stop, { once: true });
+  await connection.closed;
+  options.signal?.removeEventListener("abort", stop);
+  await end();
+  // Otherwise a stdin that stays open keeps the process.
+  options.input.destroy();
+}
+
+/** The methods, each with what it does. Order does not matter: streams.ts keeps messages apart. */
+function register(
+  app: AgentApp,
+  host: AcpHost,
+  version: string,
+  log: Log | undefined,
+  preloadRuntime: () => void,
+): void {
+  app
+    .onRequest("initialize", ({ params }) => {
+      host.setCapabilities(params.clientCapabilities ?? {});
+      setImmediate(preloadRuntime);
+      return initializeAnswer(version);
+    })
+    .onRequest("session/new", ({ params, client }) => run(log, () => host.create(params, client)))
+    .onRequest("session/load", ({ params, client }) =>
+      run(log, () => host.load(params.sessionId, params, client, true)),
+    )
+    .onRequest("session/resume", ({ params, client }) =>
+      run(log, () => host.load(params.sessionId, params, client, false)),
+    )
+    .onRequest("session/list", ({ params }) => run(log, () => host.list(params)))
+    .onRequest("session/close", ({ params }) => run(log, () => host.close(params.sessionId)))
+    .onRequest("session/delete", ({ params }) => run(log, () => host.remove(params.sessionId)))
+    .onRequest("session/prompt", ({ params, signal }) =>
+      run(log, () => host.get(params.sessionId).prompt(params.prompt, signal)),
+    )
+    .onNotification("session/cancel", ({ params }) => host.find(params.sessionId)?.cancel())
+    .onRequest("session/set_mode", ({ params }) =>
+      run(log, async () => {
+        await host.get(params.sessionId).change({ agent: params.modeId });
+        return {};
+      }),
+    )
+    .onRequest("session/set_model", setModelParams, ({ params }) =>
+      run(log, async () => {
+        const session = host.get(params.sessionId);
+        await session.change(modelChange(session.runtime, params.modelId));
+        return {};
+      }),
+    )
+    .onRequest("session/set_config_option", ({ params }) =>
+      run(log, async () => {
+        const session = host.get(params.sessionId);
+        await session.change(changeOf(session, params));
+        return { configOptions: session.choices().configOptions };
+      }),
+    );
+}
+
+function initializeAnswer(version: string): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: { name: "demian", title: "demian", version },
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: { image: true, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: false, sse: false },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+      _meta: { demian: { events: "_demian/event", notices: "_demian/notice", setModel: true } },
+    },
+    authMethods: [],
+  };
+}
+
+/** Every failure gets its code here; the SDK would call them all internal. */
+async function run<T>(log: Log | undefined, handle: () => T | Promise<T>): Promise<T> {
+  try {
+    return await handle();
+  } catch (error) {
+    const told = toRequestError(error);
+    if (told !== error) log?.warn("acp.request_failed", { code: told.code, message: told.message });
+    throw told;
+  }
+}
+
+function setModelParams(value: unknown): { sessionId: string; modelId: string } {
+  const { sessionId, modelId } = isObject(value) ? value : {};
+  if (typeof sessionId !== "string" || typeof modelId !== "string") {
+    throw invalidParams("session/set_model needs sessionId and modelId, both strings");
+  }
+  return { sessionId, modelId };
+}
+
+function changeOf(session: AcpSession, { configId, value }: SetSessionConfigOptionRequest) {
+  if (typeof value !== "string") throw invalidParams(`the value of ${configId} must be a string`);
+  if (configId === MODE_OPTION) return { agent: value };
+  if (configId === MODEL_OPTION) return modelChange(session.runtime, value);
+  throw invalidParams(`no option is called "${configId}"; there are: ${MODE_OPTION}, ${MODEL_OPTION}`);
+}
+
+function defaultsOf({ agent: name, provider, model, yes, dryRun, noTranscript }: AcpOptions["flags"]) {
+  return {
+    ...(name !== undefined && { agent: name }),
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
+    ...(yes !== undefined && { yes }),
+    ...(dryRun !== undefined && { dryRun }),
+    ...(noTranscript === true && { transcript: false }),
+  };
+}
+
+const loadedRuntime: CreateRuntime = async (order) => (await import("../runtime.ts")).createRuntime(order);
+
+/** While the client reads the answer to initialize; what goes wrong is told when a session is opened. */
+async function preload(): Promise<void> {
+  await import("../runtime.ts").catch(() => undefined);
+}
+
+async function within(limitMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}

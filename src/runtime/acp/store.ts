@@ -1,0 +1,181 @@
+// The sessions that can be resumed: $XDG_STATE_HOME/demian/sessions/<id>/{meta.json, history.jsonl, lock}. Outside of
+// every workspace, and readable by their user only: a history holds what files and commands said.
+import { randomBytes } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf } from "../../base/coded-error.ts";
+import { isObject } from "../../base/json.ts";
+import { mapBounded } from "../../base/map-bounded.ts";
+import { answered } from "../history.ts";
+import type { Message } from "../messages.ts";
+import { type Env, ensurePrivateDir, stateDir } from "../state-dir.ts";
+import { takeLock } from "./lock.ts";
+import { HISTORY_FILE, META_FILE, type SessionMeta, SessionRecord } from "./record.ts";
+
+/** What we made; nothing else ever becomes a path. */
+const SESSION_ID = /^ses_[A-Za-z0-9_-]{16,40}$/;
+const PARALLEL_READS = 16;
+const EMPTY_MS = 86_400_000;
+
+export interface StoredSession extends SessionMeta {
+  id: string;
+}
+
+export interface OpenedRecord {
+  record: SessionRecord;
+  history: Message[];
+  /** Lines that could not be read. */
+  lostLines: number;
+}
+
+type OnFault = (message: string) => void;
+
+export class SessionStore {
+  readonly #directory: string;
+
+  constructor(env: Env) {
+    this.#directory = join(stateDir(env), "sessions");
+  }
+
+  newId(): string {
+    return `ses_${randomBytes(15).toString("base64url")}`;
+  }
+
+  async create(id: string, meta: SessionMeta, onFault: OnFault): Promise<SessionRecord> {
+    const directory = join(this.#directory, id);
+    await ensurePrivateDir(this.#directory);
+    await ensurePrivateDir(directory);
+    const free = takeLock(join(directory, "lock"), `session ${id}`);
+    const record = new SessionRecord({ directory, meta, free, onFault });
+    record.update({});
+    return record;
+  }
+
+  has(id: string): boolean {
+    return SESSION_ID.test(id) && isDirectory(join(this.#directory, id));
+  }
+
+  /** Undefined: there is none of that id. Throws `session_locked`. */
+  open(id: string, fallback: SessionMeta, onFault: OnFault): OpenedRecord | undefined {
+    if (!this.has(id)) return undefined;
+    const directory = join(this.#directory, id);
+    const free = takeLock(join(directory, "lock"), `session ${id}`);
+    try {
+      const meta = readMeta(textOf(join(directory, META_FILE))) ?? fallback;
+      const { messages, lostLines, isTorn } = readHistory(textOf(join(directory, HISTORY_FILE)));
+      const history = answered(messages);
+      const record = new SessionRecord({ directory, meta, free, onFault });
+      if (isTorn || lostLines > 0 || history.length !== messages.length) record.rewrite(history);
+      return { record, history, lostLines };
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  /** The latest first; without those in which nothing was ever said. */
+  async list(): Promise<StoredSession[]> {
+    const ids = (await readdir(this.#directory).catch(noneThere)).filter((id) => SESSION_ID.test(id));
+    const sessions = await mapBounded(ids, PARALLEL_READS, async (id) => {
+      const text = await readFile(join(this.#directory, id, META_FILE), "utf8").catch(() => "");
+      const meta = readMeta(text);
+      return meta?.title === undefined ? undefined : { id, ...meta };
+    });
+    return sessions
+      .filter((session) => session !== undefined)
+      .sort((a, b) =>
+        a.updatedAt === b.updatedAt ? compare(a.id, b.id) : compare(b.updatedAt, a.updatedAt),
+      );
+  }
+
+  /** Removes those in which nothing was said for a day: every client that only looks around leaves one. */
+  async prune(nowMs: number): Promise<void> {
+    const ids = (await readdir(this.#directory).catch(noneThere)).filter((id) => SESSION_ID.test(id));
+    await mapBounded(ids, PARALLEL_READS, async (id) => {
+      const meta = readMeta(await readFile(join(this.#directory, id, META_FILE), "utf8").catch(() => ""));
+      if (meta === undefined || meta.title !== undefined) return;
+      if (nowMs - Date.parse(meta.updatedAt) < EMPTY_MS) return;
+      // Open somewhere: it stays.
+      await this.remove(id).catch(() => undefined);
+    });
+  }
+
+  /** False: there is none of that id. Throws `session_locked` while another process has it open. */
+  async remove(id: string): Promise<boolean> {
+    if (!this.has(id)) return false;
+    const directory = join(this.#directory, id);
+    takeLock(join(directory, "lock"), `session ${id}`);
+    await rm(directory, { recursive: true, force: true });
+    return true;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return "";
+    throw error;
+  }
+}
+
+function noneThere(error: unknown): string[] {
+  if (errnoOf(error) === "ENOENT") return [];
+  throw error;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function readMeta(text: string): SessionMeta | undefined {
+  const value = parsed(text);
+  if (!isObject(value)) return undefined;
+  const fields = ["cwd", "agent", "provider", "model", "createdAt", "updatedAt"];
+  if (!fields.every((field) => typeof value[field] === "string")) return undefined;
+  const { title, ...rest } = value as unknown as SessionMeta;
+  return { ...rest, ...(typeof title === "string" ? { title } : {}) };
+}
+
+function readHistory(text: string): { messages: Message[]; lostLines: number; isTorn: boolean } {
+  const isTorn = text !== "" && !text.endsWith("\n");
+  const lines = text.split("\n");
+  const tail = lines.pop() ?? "";
+  const messages: Message[] = [];
+  let lostLines = 0;
+  // A torn last line may be whole but for its end.
+  for (const line of tail === "" ? lines : [...lines, tail]) {
+    const value = parsed(line);
+    if (isMessage(value)) messages.push(value);
+    else if (line !== tail) lostLines += 1;
+  }
+  return { messages, lostLines, isTorn };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Torn by a death in the middle of a write; counted by the caller.
+    return undefined;
+  }
+}
+
+function isMessage(value: unknown): value is Message {
+  if (!isObject(value)) return false;
+  const { role, content } = value;
+  if (role === "user") return typeof content === "string" || Array.isArray(content);
+  if (role === "tool") return typeof value["toolCallId"] === "string" && typeof content === "string";
+  if (role !== "assistant") return false;
+  const calls = value["toolCalls"];
+  return calls === undefined || (Array.isArray(calls) && calls.every(isCall));
+}
+
+function isCall(value: unknown): boolean {
+  return isObject(value) && typeof value["id"] === "string" && typeof value["name"] === "string";
+}
