@@ -11,7 +11,8 @@ const isQuiet = process.argv.includes("--quiet");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const startedMs = Date.now();
 
-const PROGRAMS = ["blemeesd", "blemeesctl", "sm"];
+const PROGRAMS = ["blemeesd", "blemeesctl", "sm", "demian", "demian-cli", "demian-plain"];
+const DEMIAN = ["demian", "demian-cli", "demian-plain"];
 const WORKERS = { "store-worker": "src/store/worker.ts", "observe-worker": "src/observe/worker.ts" };
 const common = {
   absWorkingDir: root,
@@ -25,8 +26,8 @@ const common = {
   legalComments: "none",
   logLevel: "warning",
   define: { BLEMEES_VERSION: JSON.stringify(version) },
-  // Native code cannot be bundled; the rest of what we use can.
-  external: ["koffi", "@photostructure/sqlite"],
+  // Native code and programs cannot be bundled; the rest of what we use can.
+  external: ["koffi", "@photostructure/sqlite", "@vscode/ripgrep"],
 };
 // CommonJS packages inside an ES module bundle call require().
 const withRequire = {
@@ -37,9 +38,7 @@ rmSync(join(root, "dist"), { recursive: true, force: true });
 await Promise.all([
   build({
     ...common,
-    entryPoints: Object.fromEntries(
-      PROGRAMS.filter((name) => name !== "blemeesd").map((name) => [name, `src/bin/${name}.ts`]),
-    ),
+    entryPoints: Object.fromEntries(["blemeesctl", "sm"].map((name) => [name, `src/bin/${name}.ts`])),
     banner: withRequire,
   }),
   // What the daemon imports only when it is needed (HTTP) is a file of its own, so that a start does not read it.
@@ -49,6 +48,14 @@ await Promise.all([
     banner: withRequire,
     splitting: true,
     chunkNames: "daemon/[name]-[hash]",
+  }),
+  // The same for demian: an editor that starts `demian acp` waits, and must not read a terminal's or a vendor's code.
+  build({
+    ...common,
+    entryPoints: Object.fromEntries(DEMIAN.map((name) => [name, `src/bin/${name}.ts`])),
+    banner: withRequire,
+    splitting: true,
+    chunkNames: "demian/[name]-[hash]",
   }),
   build({ ...common, entryPoints: WORKERS, banner: withRequire }),
   build({ ...common, entryPoints: { client: "src/client/index.ts" }, sourcemap: true }),

@@ -10,6 +10,7 @@ const CONTROL = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f";
 const INVISIBLE = "[[\\p{Cf}\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}]--[\\ufe0e\\ufe0f]]";
 
 const UNSAFE = new RegExp(`\\r\\n|[${CONTROL}${INVISIBLE}]`, "gv");
+const UNSAFE_ANYWHERE = new RegExp(`\\r\\n|[${CONTROL}]`, "gv");
 const UNSAFE_IN_LINE = new RegExp(`\\r\\n|[\\n\\t${CONTROL}${INVISIBLE}]`, "gv");
 const UNSAFE_IN_JSON = new RegExp(`[\\u007f-\\u009f${INVISIBLE}]`, "gv");
 /**
@@ -22,6 +23,11 @@ const UNCLEAR_CHARACTER = new RegExp(UNCLEAR, "gv");
 /** Text for a terminal: keeps newlines and tabs, shows every other control as `\x1b` and the invisible as `<U+202E>`. */
 export function sanitize(text: string): string {
   return text.replace(UNSAFE, show);
+}
+
+/** Text for a file or a pipe, from where it may come to a terminal: controls are shown, everything else stays. */
+export function sanitizeControls(text: string): string {
+  return text.replace(UNSAFE_ANYWHERE, show);
 }
 
 /** The same for one line or a table cell: newlines and tabs become blanks. */

@@ -2,6 +2,7 @@
 // our own words. The text was made safe for a terminal before.
 
 const BAR = "  │ ";
+export const BAR_WIDTH = BAR.length;
 /** The same line goes on. */
 const BROKEN = "  ┆ ";
 /** So narrow a screen is not wrapped for. */

@@ -77,12 +77,18 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return found === undefined ? "" : `; did you mean ${found}?`;
 }
 
-/** Runs a program to its exit code. The process ends by itself once its output is written. */
-export async function runMain(program: string, main: () => Promise<number>): Promise<void> {
+/**
+ * Runs a program to its exit code. The process ends by itself once its output is written, and at once when the reader
+ * of its output (head, less) has gone, unless `onReaderGone` says otherwise: there is nobody to tell.
+ */
+export async function runMain(
+  program: string,
+  main: () => Promise<number>,
+  onReaderGone: () => void = () => process.exit(0),
+): Promise<void> {
   process.stdout.on("error", (error) => {
-    // The reader of our output (head, less) has gone; there is nobody to tell.
-    if (errnoOf(error) === "EPIPE") process.exit(0);
-    throw error;
+    if (errnoOf(error) !== "EPIPE") throw error;
+    onReaderGone();
   });
   try {
     process.exitCode = await main();

@@ -156,6 +156,10 @@ function valuesOf(table: CompletionTable): { pattern: string; ask: string | unde
   return [
     ...table.commands.flatMap(({ name, flags = [] }) => rows(name, flags)),
     ...rows("*", table.commonFlags),
+    ...rows(
+      "",
+      table.programFlags.filter((flag) => !table.commonFlags.includes(flag)),
+    ),
   ];
 }
 

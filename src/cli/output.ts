@@ -99,10 +99,19 @@ export class Output {
   }
 
   #styled(sink: Sink, style: Style, text: string): string {
-    const env = this.#options.env ?? process.env;
-    if (sink.isTTY !== true || env["NO_COLOR"] || env["TERM"] === "dumb") return text;
-    return styleText(style, text, { validateStream: false });
+    return styled(sink, this.#options.env ?? process.env, style, text);
   }
+}
+
+/** Plain where nobody looks at a screen, or where colours are not wanted. */
+export function styled(
+  sink: Pick<Sink, "isTTY">,
+  env: Readonly<Record<string, string | undefined>>,
+  style: Style,
+  text: string,
+): string {
+  if (sink.isTTY !== true || env["NO_COLOR"] || env["TERM"] === "dumb") return text;
+  return styleText(style, text, { validateStream: false });
 }
 
 /** Aligned columns; the last one is cut to what is left of `columns`. */

@@ -1,7 +1,6 @@
 // The shape of a row in the table of commands (commands.ts), and what a command is given.
 import type { HttpClient } from "../../client/index.ts";
 import type { Arguments, Flag } from "../command.ts";
-import { UsageError } from "../command.ts";
 import type { Output } from "../output.ts";
 
 export interface Context {
@@ -42,24 +41,7 @@ export interface Command {
 
 export const ANY = Number.POSITIVE_INFINITY;
 
-export function textFlag({ flags }: Pick<Arguments, "flags">, name: string): string | undefined {
-  const said = flags[name];
-  return typeof said === "string" ? said : undefined;
-}
-
-export function numberFlag(
-  given: Pick<Arguments, "flags">,
-  name: string,
-  { least = 0, isWhole = false }: { least?: number; isWhole?: boolean } = {},
-): number | undefined {
-  const said = textFlag(given, name);
-  if (said === undefined) return undefined;
-  const value = Number(said);
-  if (said.trim() !== "" && value >= least && (!isWhole || Number.isInteger(value))) return value;
-  throw new UsageError(
-    `--${name} is a ${isWhole ? "whole " : ""}number of at least ${least}, not ${JSON.stringify(said)}`,
-  );
-}
+export { numberFlag, textFlag } from "../flag-values.ts";
 
 /** The document for programs, or the lines for people. */
 export async function show(context: Context, document: object, lines: () => readonly string[]): Promise<0> {

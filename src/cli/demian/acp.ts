@@ -1,0 +1,48 @@
+// `demian acp`: hands the streams to the runtime's ACP agent. Nothing else is loaded here: whoever starts it waits.
+import { CodedError } from "../../base/coded-error.ts";
+import { serveAcp } from "../../runtime/acp/index.ts";
+import type { Arguments } from "../command.ts";
+import type { Context } from "./command.ts";
+import { EXIT_CODES, type Stop } from "./io.ts";
+import { orderOf } from "./order.ts";
+
+export async function runAcp(given: Arguments, { io, version }: Context): Promise<number> {
+  const order = orderOf(given, io.cwd);
+  // Sessions bring their own directory; this one is for clients that send none, and for relative paths.
+  if (given.flags["cwd"] !== undefined) {
+    try {
+      io.chdir(order.cwd);
+    } catch (cause) {
+      throw new CodedError("bad_cwd", `--cwd: ${order.cwd} is no directory that can be entered`, { cause });
+    }
+  }
+  const abort = new AbortController();
+  let stopped: Stop | undefined;
+  const unlisten = io.onStop((stop) => {
+    if (stopped !== undefined && stop !== "reader_gone") io.exit(EXIT_CODES[stop]);
+    stopped ??= stop;
+    abort.abort();
+  });
+  try {
+    await serveAcp({
+      input: process.stdin,
+      output: process.stdout,
+      env: io.env,
+      version,
+      signal: abort.signal,
+      flags: {
+        ...(order.agent === undefined ? {} : { agent: order.agent }),
+        ...(order.provider === undefined ? {} : { provider: order.provider }),
+        ...(order.model === undefined ? {} : { model: order.model }),
+        ...(order.configPath === undefined ? {} : { config: order.configPath }),
+        ...(order.yes ? { yes: true } : {}),
+        ...(order.dryRun ? { dryRun: true } : {}),
+        ...(order.transcript === false ? { noTranscript: true } : {}),
+        ...(Object.keys(order.flags).length === 0 ? {} : { settings: order.flags }),
+      },
+    });
+  } finally {
+    unlisten();
+  }
+  return stopped === undefined ? 0 : EXIT_CODES[stopped];
+}

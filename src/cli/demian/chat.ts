@@ -1,0 +1,312 @@
+// Talking at a terminal (§13): settle provider and model, then one message after the other until /exit. A task that
+// runs owns the screen; what is typed meanwhile is a command for it, or waits for its end.
+import { CodedError } from "../../base/coded-error.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { UserContentPart } from "../../runtime/messages.ts";
+import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
+import { usageLines } from "../help-lines.ts";
+import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
+import { Choosing } from "./choosing.ts";
+import { EXIT_CODES, type Io, type Stop } from "./io.ts";
+import { showReport } from "./once.ts";
+import type { Order } from "./order.ts";
+import { askQuestion, createAsker } from "./permission.ts";
+import { compactedText, Progress } from "./progress.ts";
+import type { Screen } from "./screen.ts";
+import { chosenOf, findProvider, type Settings, settingsLine, unknownProvider } from "./settings.ts";
+import { Terminal } from "./terminal.ts";
+
+export interface ChatOptions {
+  io: Io;
+  screen: Screen;
+  runtime: Runtime;
+  settings: Settings;
+  order: Order;
+  /** For the first message. */
+  parts: readonly UserContentPart[];
+  /** A choice that worked is remembered. */
+  onChosen(settings: Settings): Promise<void>;
+}
+
+const PROMPT = "> ";
+const MORE = "… ";
+
+export class Chat {
+  readonly #options: ChatOptions;
+  readonly #terminal: Terminal;
+  readonly #progress: Progress;
+  #settings: Settings;
+  #session: DemianSession | undefined;
+  #parts: readonly UserContentPart[];
+  #isRunning = false;
+  /** Ctrl-C came; a second one leaves. */
+  #isArmed = false;
+  /** Set: we are leaving. */
+  #code: number | undefined;
+  #leaving = new AbortController();
+
+  constructor(options: ChatOptions) {
+    const { io, screen, settings, parts } = options;
+    this.#options = options;
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#progress = new Progress(screen);
+    this.#terminal = new Terminal({
+      input: io.stdin,
+      output: io.stderr,
+      screen,
+      env: io.env,
+      complete: (line) =>
+        CHAT_COMMANDS.flatMap(({ name }) => (line !== "" && name.startsWith(line) ? [`${name} `] : [])),
+    });
+  }
+
+  async run(): Promise<number> {
+    const unlisten = this.#options.io.onStop((stop) => this.#stopped(stop));
+    try {
+      if (await this.#begin()) {
+        while (this.#code === undefined) await this.#step();
+      }
+      return this.#code ?? 0;
+    } finally {
+      unlisten();
+      this.#terminal.close();
+      await this.#session?.close();
+    }
+  }
+
+  /** False: nobody wants to talk after all. */
+  async #begin(): Promise<boolean> {
+    const { screen, runtime, order } = this.#options;
+    const { mode } = runtime.config.sandbox;
+    const held = `sandbox ${mode} (${order.flags["sandbox"] === undefined ? "config" : "flag"})`;
+    screen.say(settingsLine(this.#settings, [`cwd ${sanitizeLine(runtime.cwd)}`, held]));
+    runtime.agents.get(this.#settings.agent.value);
+    while (this.#session === undefined) {
+      const chosen = await this.#choosing().both(this.#settings);
+      if (typeof chosen === "number") {
+        this.#code ??= chosen;
+        return false;
+      }
+      this.#settings = chosen;
+      await this.#attempt(async () => {
+        this.#session = await this.#open();
+        await this.#options.onChosen(this.#settings);
+      });
+    }
+    if (this.#session.sandbox === "none") {
+      screen.warn("! commands cannot be isolated here and are refused; `demian doctor` says why");
+    }
+    screen.note(`· ${this.#session.sandbox} holds commands; /help shows what can be typed, Ctrl-D leaves`);
+    return true;
+  }
+
+  #choosing(): Choosing {
+    const { screen, runtime } = this.#options;
+    return new Choosing({ screen, runtime, terminal: this.#terminal, signal: this.#leaving.signal });
+  }
+
+  #open(): Promise<DemianSession> {
+    const { screen, runtime, order } = this.#options;
+    const terminal = (): Terminal => this.#terminal;
+    return runtime.openSession({
+      ...chosenOf(this.#settings),
+      yes: order.yes,
+      dryRun: order.dryRun,
+      ...(order.transcript === undefined ? {} : { transcript: order.transcript }),
+      ask: createAsker({
+        screen,
+        terminal,
+        interrupt: () => this.#interrupt(),
+        leave: () => this.#leave(0),
+      }),
+      question: (question, signal) => askQuestion(question, screen, this.#terminal, signal),
+      onEvent: (event) => this.#progress.see(event),
+    });
+  }
+
+  async #step(): Promise<void> {
+    const text = await this.#message();
+    if (text === undefined) return;
+    const typed = readTyped(text);
+    if (typed.kind === "unknown") this.#options.screen.error(`✗ ${sanitizeLine(typed.message)}`);
+    if (typed.kind === "message") await this.#turn(typed.text);
+    if (typed.kind === "command") {
+      const { name, word } = typed;
+      await this.#attempt(() => this.#command(name, word));
+    }
+  }
+
+  /** Undefined: there is none; perhaps we are leaving. */
+  async #message(): Promise<string | undefined> {
+    const lines: string[] = [];
+    for (;;) {
+      const prompt = lines.length === 0 ? PROMPT : MORE;
+      const said = await this.#terminal.ask({ prompt, isKept: true, signal: this.#leaving.signal });
+      if (said.kind === "aborted") return undefined;
+      if (said.kind === "end") return this.#leave(0);
+      if (said.kind === "interrupt") {
+        if (lines.length === 0) this.#interrupt();
+        return undefined;
+      }
+      this.#isArmed = false;
+      const { text } = said;
+      lines.push(text.endsWith("\\") ? text.slice(0, -1) : text);
+      if (!text.endsWith("\\")) return lines.join("\n");
+    }
+  }
+
+  async #turn(text: string): Promise<void> {
+    const { screen } = this.#options;
+    const session = this.#session;
+    if (session === undefined) return;
+    const parts = this.#parts;
+    this.#parts = [];
+    this.#isRunning = true;
+    const unwatch = this.#terminal.watch({
+      line: (line) => this.#meanwhile(line),
+      interrupt: () => this.#interrupt(),
+      end: () => screen.note("· the input has ended: leaving when this task is done"),
+    });
+    try {
+      const report = await session.run({ text, ...(parts.length === 0 ? {} : { parts }) });
+      unwatch();
+      await showReport(report, screen, this.#progress);
+      screen.note(`· ${spentText(report)}`);
+    } finally {
+      unwatch();
+      this.#isRunning = false;
+    }
+  }
+
+  /** Typed while a task runs. */
+  #meanwhile(line: string): void {
+    const { screen } = this.#options;
+    const typed = readTyped(line);
+    // The answer to a question that is not asked any more.
+    if (typed.kind === "empty" || /^\s*[yna]\s*$/i.test(line)) return;
+    if (typed.kind === "unknown") screen.error(`✗ ${sanitizeLine(typed.message)}`);
+    if (typed.kind === "message") {
+      this.#terminal.queue(typed.text);
+      screen.note("· sent when this task is done; /stop ends it and forgets what waits");
+    }
+    if (typed.kind !== "command") return;
+    if (typed.name === "/exit") this.#leave(0);
+    else if (typed.name === "/stop") this.#abort();
+    else screen.note("· a task is running: /stop or /exit");
+  }
+
+  async #command(name: string, word: string | undefined): Promise<void> {
+    const { screen } = this.#options;
+    const session = this.#session;
+    if (session === undefined) return;
+    if (name === "/exit") this.#leave(0);
+    if (name === "/stop") screen.note("· no task is running");
+    if (name === "/help") screen.say(["", ...usageLines(CHAT_COMMANDS), ""].join("\n"));
+    if (name === "/agent") await this.#useAgent(session, word);
+    if (name === "/provider" || name === "/model") await this.#useProvider(session, name, word);
+    if (name !== "/compact") return;
+    const report = session.compact();
+    screen.note(`· ${report === undefined ? "there is too little to compact" : compactedText(report)}`);
+  }
+
+  async #useAgent(session: DemianSession, word: string | undefined): Promise<void> {
+    const { screen, runtime } = this.#options;
+    if (word === undefined) {
+      const rows = runtime.agents
+        .primary()
+        .map(({ name, description }) => ({ usage: name, summary: description }));
+      screen.say(usageLines(rows).join("\n"));
+      return;
+    }
+    await session.use({ agent: word });
+    const { provider, model } = this.#settings;
+    this.#settings = {
+      agent: { value: session.agent, source: "interactive" },
+      // An agent may bring a provider along.
+      provider:
+        session.provider === provider.value ? provider : { value: session.provider, source: "config" },
+      model: session.model === model.value ? model : { value: session.model, source: "config" },
+    };
+    screen.note(`· ${settingsLine(this.#settings, [])}`);
+  }
+
+  async #useProvider(session: DemianSession, name: string, word: string | undefined): Promise<void> {
+    const { screen } = this.#options;
+    const chosen = await this.#newChoice(name, word);
+    if (typeof chosen === "number") return;
+    const { provider, model } = chosenOf(chosen);
+    await session.use(model === undefined ? { provider } : { provider, model });
+    this.#settings = chosen;
+    await this.#options.onChosen(chosen);
+    screen.note(`· provider ${sanitizeLine(session.provider)}, model ${sanitizeLine(session.model)}`);
+  }
+
+  async #newChoice(name: string, word: string | undefined): Promise<Settings | number> {
+    const { runtime } = this.#options;
+    const settings = this.#settings;
+    if (word === undefined) {
+      return name === "/model" ? this.#choosing().model(settings) : this.#choosing().both(settings);
+    }
+    if (name === "/model") return { ...settings, model: { value: word, source: "interactive" } };
+    const choice = findProvider(runtime, word);
+    if (choice === undefined) throw new CodedError("unknown_provider", unknownProvider(runtime, word));
+    return {
+      ...settings,
+      provider: { value: word, source: "interactive" },
+      model: { value: choice.model, source: "config" },
+    };
+  }
+
+  /** What a person got wrong is told, and they may try again. */
+  async #attempt(action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      this.#options.screen.error(`✗ ${sanitizeLine(error.message)}`);
+    }
+  }
+
+  #abort(): void {
+    this.#terminal.dropQueue();
+    // How it ended is told by the turn.
+    void this.#session?.abort();
+  }
+
+  /** Ctrl-C: once stops what runs, twice leaves. */
+  #interrupt(): void {
+    const { screen, io } = this.#options;
+    if (this.#isArmed && this.#isRunning) {
+      this.#terminal.close();
+      io.exit(EXIT_CODES.SIGINT);
+    }
+    if (this.#isArmed) {
+      this.#leave(EXIT_CODES.SIGINT);
+      return;
+    }
+    this.#isArmed = true;
+    screen.note(this.#isRunning ? "· stopping; Ctrl-C again leaves" : "· Ctrl-C again or Ctrl-D leaves");
+    if (this.#isRunning) this.#abort();
+  }
+
+  #stopped(stop: Stop): void {
+    if (stop === "SIGINT") this.#interrupt();
+    else this.#leave(EXIT_CODES[stop]);
+  }
+
+  #leave(code: number): undefined {
+    this.#code ??= code;
+    if (this.#isRunning) this.#abort();
+    this.#leaving.abort();
+  }
+}
+
+function spentText({ turns, usage }: TurnReport): string {
+  const { inputTokens, outputTokens } = usage;
+  const counted = turns === 1 ? "1 turn" : `${turns} turns`;
+  // Not every provider counts.
+  return inputTokens + outputTokens === 0
+    ? counted
+    : `${counted}, ${inputTokens} tokens in, ${outputTokens} out`;
+}

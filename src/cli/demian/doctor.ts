@@ -1,0 +1,56 @@
+// `demian doctor`: looks at everything a session needs and says what to do about what is not right.
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { type Arguments, UsageError } from "../command.ts";
+import { table } from "../output.ts";
+import type { Context } from "./command.ts";
+import type { Check } from "./doctor/check.ts";
+import { checkConfig } from "./doctor/config.ts";
+import { checkNode, checkRipgrep, checkSandbox, checkState } from "./doctor/machine.ts";
+import { runPolicies } from "./doctor/policies.ts";
+import { checkProviders } from "./doctor/providers.ts";
+import { orderOf } from "./order.ts";
+
+const GLYPHS: Record<Check["status"], string> = { ok: "✓", warn: "!", fail: "✗" };
+const STYLES = { ok: undefined, warn: "yellow", fail: "red" } as const;
+
+export async function runDoctor(given: Arguments, context: Context): Promise<number> {
+  const [word] = given.words;
+  if (word === "policies") return runPolicies(given, context);
+  if (word !== undefined)
+    throw new UsageError(`doctor knows no ${JSON.stringify(word)}; did you mean policies?`);
+  for (const flag of ["upgrade-namespaces", "write"]) {
+    if (given.flags[flag]) throw new UsageError(`--${flag} belongs to doctor policies`);
+  }
+  const checks = await allChecks(given, context);
+  const isWell = checks.every(({ status }) => status !== "fail");
+  if (context.isJson) await context.output.json({ ok: isWell, checks });
+  else await showChecks(checks, context);
+  return isWell ? 0 : 1;
+}
+
+/** What needs a configuration is left out when there is none that can be read. */
+async function allChecks(given: Arguments, { io }: Context): Promise<Check[]> {
+  const { cwd, configPath } = orderOf(given, io.cwd);
+  const order = { cwd, env: io.env, ...(configPath === undefined ? {} : { configPath }) };
+  const { checks, config } = await checkConfig(order);
+  const rest = await Promise.all([
+    ...(config === undefined
+      ? []
+      : [checkProviders(config, io.env), checkSandbox(config.sandbox, cwd, io.env)]),
+    checkRipgrep(cwd, io.env),
+    checkState(io.env),
+  ]);
+  return [checkNode(), ...checks, ...rest.flat()];
+}
+
+async function showChecks(checks: readonly Check[], { output }: Context): Promise<void> {
+  const rows = checks.map(({ status, name, text, todo }) => [
+    `${GLYPHS[status]} ${name}`,
+    sanitizeLine(todo === undefined ? text : `${text}; ${todo}`),
+  ]);
+  for (const [at, line] of table(rows, Number.POSITIVE_INFINITY).entries()) {
+    const style = STYLES[checks[at]?.status ?? "ok"];
+    if (style === undefined) await output.line(line);
+    else await output.styledLine(style, line);
+  }
+}

@@ -1,0 +1,79 @@
+// The flags of demian, and which of its commands take which.
+import type { Flag } from "../command.ts";
+
+const HELP: Flag = { name: "help", short: "h", summary: "show help, also behind a command" };
+const JSON_EVENTS: Flag = { name: "json", summary: "events as they happen, one JSON object a line" };
+const JSON_DOCUMENT: Flag = { name: "json", summary: "one JSON document" };
+
+/** Where to work and with which configuration. */
+const PLACE: readonly Flag[] = [
+  {
+    name: "cwd",
+    value: "PATH",
+    completes: "file",
+    summary: "the workspace (default: the current directory)",
+  },
+  { name: "config", value: "PATH", completes: "file", summary: "one more config file, over the others" },
+];
+
+/** What a session is opened with. */
+const SESSION: readonly Flag[] = [
+  {
+    name: "agent",
+    value: "NAME",
+    completes: "agent",
+    summary: "who works: build, plan, or one of the config",
+  },
+  { name: "provider", value: "KEY", completes: "provider", summary: "which provider of the config" },
+  { name: "model", value: "NAME", summary: "another model than the provider's default" },
+  { name: "max-turns", value: "N", summary: "end after so many answers of the model" },
+  {
+    name: "sandbox",
+    value: "MODE",
+    completes: "sandbox",
+    summary: "how commands are held: off, read-only or workspace-write",
+  },
+  { name: "yes", short: "y", summary: "allow what would be asked; denials still hold" },
+  { name: "dry-run", summary: "stop before write_file, edit_file and bash do anything" },
+  { name: "stream", summary: "take the answer as it is made (default)" },
+  { name: "no-stream", summary: "take each answer as a whole" },
+  { name: "persistent-grants", summary: "keep what is allowed with `always` for this project (default)" },
+  { name: "no-persistent-grants", summary: "forget it when the session ends" },
+  { name: "no-transcript", summary: "write nothing to .demian/transcripts" },
+  { name: "main-max-context-tokens", value: "N", summary: "how much of the conversation the model sees" },
+  { name: "main-compact-at", value: "RATIO", summary: "compact when so much of that is used (0 to 1)" },
+  { name: "mode", value: "MODE", completes: "mode", summary: "single or multi; multi is not there yet" },
+  { name: "single-agent", summary: "the same as --mode single" },
+  { name: "multi-agent", summary: "the same as --mode multi" },
+  { name: "sub-max-context-tokens", value: "N", summary: "the same for sub-agents, which are not there yet" },
+  { name: "sub-compact-at", value: "RATIO", summary: "the same for sub-agents, which are not there yet" },
+  { name: "trust-project", summary: "trust .demian/config.json of this workspace as it is now" },
+  { name: "trust-user-tools", summary: "accepted; tools are not loaded from files yet" },
+];
+
+export const LOOK_FLAGS: readonly Flag[] = [...PLACE, JSON_DOCUMENT];
+export const ACP_FLAGS: readonly Flag[] = [...SESSION, ...PLACE];
+
+/** Of demian without a command. */
+export const RUN_FLAGS: readonly Flag[] = [
+  { name: "prompt", short: "p", value: "TEXT", summary: "the message; demian answers it and exits" },
+  {
+    name: "image",
+    value: "PATH|URL",
+    isMany: true,
+    completes: "file",
+    summary: "show this to the model too; may be repeated",
+  },
+  ...SESSION,
+  ...PLACE,
+  { name: "stdin", summary: "wait for a message or more text on stdin, however long it takes" },
+  JSON_EVENTS,
+  { name: "quiet", short: "q", summary: "no talk on stderr, only questions and errors" },
+];
+
+export const COMMON_FLAGS: readonly Flag[] = [HELP];
+export const PROGRAM_FLAGS: readonly Flag[] = [
+  ...RUN_FLAGS,
+  HELP,
+  { name: "version", short: "V", summary: "print the version" },
+];

@@ -1,0 +1,131 @@
+// `demian list-agents`, `list-tools` and `list-providers`: what the configuration of a workspace makes available.
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { RegistrySource } from "../../runtime/agents/types.ts";
+import type { Runtime } from "../../runtime/session-types.ts";
+import type { Arguments } from "../command.ts";
+import { table } from "../output.ts";
+import type { Context } from "./command.ts";
+import { orderOf } from "./order.ts";
+import { markOf } from "./settings.ts";
+
+export function listAgents(given: Arguments, context: Context): Promise<number> {
+  return list(given, context, ({ agents, config }) =>
+    agents
+      .list()
+      .filter(({ agent }) => !agent.hidden)
+      .map(({ agent, source }) => ({
+        name: agent.name,
+        description: agent.description,
+        mode: agent.mode,
+        isDefault: agent.name === config.defaultAgent,
+        ...optional("provider", agent.provider?.profile),
+        ...optional("category", agent.catalog?.category),
+        ...optional("cost", agent.catalog?.cost),
+        tools: agent.tools.visible,
+        source: sourceOf(source),
+        cells: [
+          `${agent.name === config.defaultAgent ? "*" : " "} ${agent.name}`,
+          agent.mode,
+          agent.provider?.profile ?? "-",
+          [agent.catalog?.category, agent.catalog?.cost].filter(Boolean).join("/") || "-",
+          sourceText(source),
+          agent.description,
+        ],
+      })),
+  );
+}
+
+export function listTools(given: Arguments, context: Context): Promise<number> {
+  return list(given, context, ({ tools }) =>
+    tools.list().map(({ tool, source }) => ({
+      name: tool.name,
+      description: tool.description,
+      sideEffect: tool.metadata.sideEffect,
+      ...optional("defaultDecision", tool.metadata.defaultDecision),
+      source: sourceOf(source),
+      inputSchema: tool.inputSchema,
+      cells: [
+        tool.name,
+        tool.metadata.sideEffect,
+        tool.metadata.defaultDecision ?? "-",
+        sourceText(source),
+        firstSentence(tool.description),
+      ],
+    })),
+  );
+}
+
+export function listProviders(given: Arguments, context: Context): Promise<number> {
+  return list(given, context, ({ providers, config }) =>
+    providers.map((choice) => {
+      const { key, type, model, isReady, problem } = choice;
+      const isDefault = key === config.defaultProvider;
+      return {
+        name: key,
+        type,
+        model,
+        isReady,
+        isDefault,
+        ...optional("problem", problem),
+        cells: [
+          `${isDefault ? "*" : " "} ${markOf(choice)} ${key}`,
+          type,
+          model || "-",
+          isReady ? "ready" : (problem ?? "not ready"),
+        ],
+      };
+    }),
+  );
+}
+
+interface Row {
+  name: string;
+  cells: string[];
+}
+
+async function list(
+  given: Arguments,
+  { output, isJson, io, createRuntime }: Context,
+  rowsOf: (runtime: Runtime) => readonly Row[],
+): Promise<number> {
+  const { cwd, configPath } = orderOf(given, io.cwd);
+  const runtime = await createRuntime({ cwd, env: io.env, ...optional("configPath", configPath) });
+  try {
+    const rows = rowsOf(runtime);
+    if (given.flags["names"]) {
+      for (const { name } of rows) await output.line(name);
+      return 0;
+    }
+    if (isJson) {
+      const documents = rows.map(({ cells: _cells, ...document }) => document);
+      await output.json(documents);
+      return 0;
+    }
+    for (const warning of runtime.warnings) output.note(`! ${sanitizeLine(warning)}`);
+    for (const line of table(
+      rows.map(({ cells }) => cells),
+      output.columns,
+    )) {
+      await output.line(line);
+    }
+    return 0;
+  } finally {
+    await runtime.close();
+  }
+}
+
+function sourceOf({ scope, path, trusted }: RegistrySource): object {
+  return { scope, ...optional("path", path), trusted };
+}
+
+function sourceText({ scope, trusted }: RegistrySource): string {
+  return trusted ? scope : `${scope}, not trusted`;
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
+}

@@ -1,0 +1,173 @@
+// One message, its answer, and out: for scripts and pipes. Nothing is asked where no terminal is.
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { RuntimeEvent, TurnEnd } from "../../runtime/events.ts";
+import type { UserContentPart } from "../../runtime/messages.ts";
+import type { PermissionAnswer, PermissionPrompt } from "../../runtime/permissions/types.ts";
+import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
+import type { UserQuestion } from "../../runtime/tools/types.ts";
+import { Output } from "../output.ts";
+import { EXIT_CODES, type Io, type Stop } from "./io.ts";
+import type { Order } from "./order.ts";
+import { askQuestion, createAsker } from "./permission.ts";
+import { Progress } from "./progress.ts";
+import type { Screen } from "./screen.ts";
+import { chosenOf, type Settings } from "./settings.ts";
+import { Terminal } from "./terminal.ts";
+
+export interface OnceOptions {
+  io: Io;
+  screen: Screen;
+  runtime: Runtime;
+  settings: Settings;
+  order: Order;
+  text: string;
+  parts: readonly UserContentPart[];
+  isJson: boolean;
+  /** The session is there, so the choice was good. */
+  onOpen(): Promise<void>;
+}
+
+export async function runOnce(options: OnceOptions): Promise<number> {
+  const { io, screen, runtime, settings, order, text, parts, isJson } = options;
+  const progress = new Progress(screen);
+  const output = new Output({ stdout: io.stdout, stderr: io.stderr, env: io.env });
+  const asking = new Asking(options);
+  const stopping = new Stopping(io);
+  asking.onInterrupt = () => stopping.stop("SIGINT");
+  let session: DemianSession | undefined;
+  try {
+    session = await runtime.openSession({
+      ...chosenOf(settings),
+      yes: order.yes,
+      dryRun: order.dryRun,
+      ...(order.transcript === undefined ? {} : { transcript: order.transcript }),
+      ask: (prompt, signal) => asking.ask(prompt, signal),
+      ...(asking.isPossible ? { question: (question, signal) => asking.question(question, signal) } : {}),
+      onEvent: (event: RuntimeEvent) => {
+        // Order is kept by the stream; a slow reader only makes its buffer grow by what one turn says.
+        if (isJson && !stopping.isUnread) void output.json(event);
+        else if (!isJson) progress.see(event);
+      },
+    });
+    await options.onOpen();
+    const input = { text, ...(parts.length === 0 ? {} : { parts }) };
+    const report = await session.run({ ...input, signal: stopping.signal });
+    await session.close();
+    if (isJson && !stopping.isUnread) await output.json({ type: "result", sessionId: session.id, ...report });
+    else if (!isJson) await showReport(report, screen, progress);
+    return stopping.code ?? exitCodeOf(report.outcome);
+  } finally {
+    await session?.close();
+    stopping.close();
+  }
+}
+
+/** The answer on stdout; on stderr why there is none, or only a part of one. */
+export async function showReport(report: TurnReport, screen: Screen, progress: Progress): Promise<void> {
+  const { outcome, text, message } = report;
+  if (progress.hasShown(text)) screen.freshLine();
+  else if (outcome !== "aborted") await screen.answer(text);
+  screen.freshLine();
+  if (outcome === "completed") return;
+  const why = message === undefined ? SHORT[outcome] : sanitizeLine(message);
+  if (outcome === "aborted") screen.note(`· ${why}`);
+  else screen.error(`✗ ${why}`);
+}
+
+const SHORT: Record<TurnEnd, string> = {
+  completed: "done",
+  max_turns: "the limit of turns was reached; --max-turns sets another",
+  max_tokens: "the answer was cut off at the provider's limit of tokens",
+  content_filter: "the provider's content filter stopped the answer",
+  aborted: "stopped",
+  failed: "the provider failed",
+  blocked: "a hook blocked the message",
+  denied: "a tool was refused, and the task stopped with it",
+};
+
+export function exitCodeOf(outcome: TurnEnd): number {
+  if (outcome === "completed") return 0;
+  return outcome === "aborted" ? EXIT_CODES.SIGINT : 1;
+}
+
+/** The first signal ends the turn in the orderly way, the second ends everything. */
+class Stopping {
+  readonly #io: Io;
+  readonly #abort = new AbortController();
+  readonly #unlisten: () => void;
+  #stop: Stop | undefined;
+
+  constructor(io: Io) {
+    this.#io = io;
+    this.#unlisten = io.onStop((stop) => this.stop(stop));
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Nobody reads stdout any more. */
+  get isUnread(): boolean {
+    return this.#stop === "reader_gone";
+  }
+
+  get code(): number | undefined {
+    return this.#stop === undefined ? undefined : EXIT_CODES[this.#stop];
+  }
+
+  stop(stop: Stop): void {
+    // Every further write tells again that the reader is gone.
+    if (stop === "reader_gone" && this.#stop !== undefined) return;
+    if (this.#stop !== undefined) this.#io.exit(EXIT_CODES[stop]);
+    this.#stop = stop;
+    this.#abort.abort();
+  }
+
+  close(): void {
+    this.#unlisten();
+  }
+}
+
+/** The keyboard is taken only for the time of a question, so that otherwise Ctrl-C is the terminal's own. */
+class Asking {
+  readonly #options: OnceOptions;
+  onInterrupt: () => void = () => undefined;
+
+  constructor(options: OnceOptions) {
+    this.#options = options;
+  }
+
+  get isPossible(): boolean {
+    const { io } = this.#options;
+    return io.stdin.isTTY === true && io.stderr.isTTY === true;
+  }
+
+  ask(prompt: PermissionPrompt, signal: AbortSignal): Promise<PermissionAnswer> {
+    const { screen } = this.#options;
+    const interrupt = (): void => this.onInterrupt();
+    return this.#withTerminal((keyboard) =>
+      createAsker({ screen, terminal: () => keyboard, interrupt, leave: interrupt })(prompt, signal),
+    );
+  }
+
+  question(question: UserQuestion, signal: AbortSignal): Promise<string | undefined> {
+    return this.#withTerminal((keyboard) => askQuestion(question, this.#options.screen, keyboard, signal));
+  }
+
+  async #withTerminal<T>(use: (keyboard: Terminal | undefined) => Promise<T>): Promise<T> {
+    if (!this.isPossible) return use(undefined);
+    const { io, screen } = this.#options;
+    const terminal = new Terminal({ input: io.stdin, output: io.stderr, screen, env: io.env });
+    const unwatch = terminal.watch({
+      line: () => undefined,
+      interrupt: () => this.onInterrupt(),
+      end: () => undefined,
+    });
+    try {
+      return await use(terminal);
+    } finally {
+      unwatch();
+      terminal.close();
+    }
+  }
+}

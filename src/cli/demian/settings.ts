@@ -1,0 +1,103 @@
+// Which agent, provider and model a session gets, and who said so: config, saved, flag, or the person just now (§13).
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { Preferences } from "../../runtime/preferences.ts";
+import type { ProviderChoice, Runtime, SettingSource } from "../../runtime/session-types.ts";
+import { cutTo } from "../bar.ts";
+import { didYouMean } from "../command.ts";
+import type { Order } from "./order.ts";
+
+export interface Setting {
+  value: string;
+  source: SettingSource;
+}
+
+export interface Settings {
+  agent: Setting;
+  provider: Setting;
+  model: Setting;
+}
+
+type Known = Pick<Runtime, "config" | "agents" | "providers">;
+
+/** Provider and model go together: a saved model is the one of the saved provider. */
+export function resolveSettings(runtime: Known, order: Order, saved: Preferences): Settings {
+  const agent: Setting =
+    order.agent === undefined
+      ? { value: runtime.config.defaultAgent, source: "config" }
+      : { value: order.agent, source: "flag" };
+  const provider = providerOf(runtime, order, saved, agent.value);
+  return { agent, provider, model: modelOf(runtime, order, saved, provider.value) };
+}
+
+function providerOf(runtime: Known, order: Order, saved: Preferences, agent: string): Setting {
+  if (order.provider !== undefined) return { value: order.provider, source: "flag" };
+  const profile = runtime.agents.list().find((row) => row.agent.name === agent)?.agent.provider?.profile;
+  if (profile !== undefined) return { value: profile, source: "config" };
+  if (saved.provider !== undefined && findProvider(runtime, saved.provider) !== undefined) {
+    return { value: saved.provider, source: "saved" };
+  }
+  return { value: runtime.config.defaultProvider, source: "config" };
+}
+
+function modelOf(runtime: Known, order: Order, saved: Preferences, provider: string): Setting {
+  if (order.model !== undefined) return { value: order.model, source: "flag" };
+  if (saved.model !== undefined && saved.provider === provider)
+    return { value: saved.model, source: "saved" };
+  return { value: findProvider(runtime, provider)?.model ?? "", source: "config" };
+}
+
+export function findProvider(
+  { providers }: Pick<Runtime, "providers">,
+  key: string,
+): ProviderChoice | undefined {
+  return providers.find((choice) => choice.key === key);
+}
+
+export function unknownProvider({ providers }: Pick<Runtime, "providers">, key: string): string {
+  const keys = providers.map((choice) => choice.key);
+  const hint = didYouMean(key, keys) || `; there are: ${keys.join(", ")}`;
+  return `no provider ${JSON.stringify(sanitizeLine(key))}${hint}`;
+}
+
+/** `provider openai (config) · model gpt (saved) · agent build (config) · …` */
+export function settingsLine({ provider, model, agent }: Settings, rest: readonly string[]): string {
+  const shown = Object.entries({ provider, model, agent }).map(
+    ([name, { value, source }]) => `${name} ${sanitizeLine(value) || "?"} (${source})`,
+  );
+  return [...shown, ...rest].join(" · ");
+}
+
+export function providerLines(
+  { providers }: Pick<Runtime, "providers">,
+  current: string,
+  columns: number,
+): string[] {
+  const width = Math.max(...providers.map(({ key }) => key.length));
+  return providers.map((choice) => {
+    const { key, model, isReady, problem, needsModel } = choice;
+    const state = needsModel ? "ready when you name a model" : isReady ? model : (problem ?? "not ready");
+    const line = `${key === current ? "*" : " "} ${markOf(choice)} ${key.padEnd(width)}  ${sanitizeLine(state)}`;
+    return cutTo(line, columns - 1);
+  });
+}
+
+export function markOf({ isReady, needsModel }: ProviderChoice): string {
+  if (needsModel) return "•";
+  return isReady ? "✓" : "✗";
+}
+
+/** What a session is opened with. A model that nobody named is for the runtime to miss. */
+export function chosenOf({ agent, provider, model }: Settings): {
+  agent: string;
+  provider: string;
+  model?: string;
+} {
+  const chosen = { agent: agent.value, provider: provider.value };
+  return model.value === "" ? chosen : { ...chosen, model: model.value };
+}
+
+/** What is remembered: a choice that somebody made, with a flag or just now. */
+export function choiceToSave({ provider, model }: Settings): Preferences | undefined {
+  const isChosen = [provider, model].some(({ source }) => source === "flag" || source === "interactive");
+  return isChosen ? { provider: provider.value, model: model.value } : undefined;
+}

@@ -1,0 +1,76 @@
+// demian in this process, with the real runtime: at a terminal that is not there, or in pipes.
+import { messageOf } from "../../../src/base/coded-error.ts";
+import { UsageError } from "../../../src/cli/command.ts";
+import { main } from "../../../src/cli/demian/main.ts";
+import { type MemoryIo, memoryIo } from "./memory-io.ts";
+import { plain } from "./pty.ts";
+import type { World } from "./world.ts";
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export async function run(world: World, args: readonly string[], input = ""): Promise<Ran> {
+  const io = memoryIo({ hasInput: input !== "", env: world.env, cwd: world.workspace });
+  io.stdin.end(input);
+  const code = await exitCode(args, io);
+  return { code, stdout: io.stdout.text, stderr: io.stderr.text };
+}
+
+/** The same face as `Pty`. */
+export class Screenplay {
+  readonly ended: Promise<number>;
+  readonly #io: MemoryIo;
+  #read = 0;
+  #isOver = false;
+
+  constructor(world: World, args: readonly string[], env: Record<string, string> = {}) {
+    this.#io = memoryIo({ isTTY: true, env: { ...world.env, ...env }, cwd: world.workspace });
+    const exited = new Promise<number>((resolve) => this.#io.changes.once("exit", resolve));
+    this.ended = Promise.race([exited, exitCode(args, this.#io)]).finally(() => {
+      this.#isOver = true;
+      this.#io.changes.emit("write");
+    });
+  }
+
+  get text(): string {
+    return this.#io.stderr.text;
+  }
+
+  async until(pattern: RegExp | string): Promise<string> {
+    for (;;) {
+      const fresh = plain(this.text.slice(this.#read));
+      if (typeof pattern === "string" ? fresh.includes(pattern) : pattern.test(fresh)) {
+        this.#read = this.text.length;
+        return fresh;
+      }
+      if (this.#isOver) throw new Error(`it ended before ${String(pattern)} came:\n${plain(this.text)}`);
+      await new Promise((resolve) => this.#io.changes.once("write", resolve));
+    }
+  }
+
+  type(text: string): void {
+    this.#io.stdin.write(text);
+  }
+
+  enter(text: string): void {
+    this.type(`${text}\r`);
+  }
+
+  /** Nobody will type any more. */
+  kill(): void {
+    this.#io.stdin.end();
+  }
+}
+
+/** As runMain does it, but for the process. */
+async function exitCode(args: readonly string[], io: MemoryIo): Promise<number> {
+  try {
+    return await main(args, { program: "demian-plain", version: "1.2.3", io });
+  } catch (error) {
+    io.stderr.write(`demian-plain: ${messageOf(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}

@@ -1,0 +1,177 @@
+// What people type and what they are shown, without a terminal.
+import { describe, expect, test } from "vitest";
+import { readTyped } from "../../../src/cli/demian/chat-commands.ts";
+import { upgradeText } from "../../../src/cli/demian/doctor/upgrade.ts";
+import { answerOf, shownLines } from "../../../src/cli/demian/permission.ts";
+import { lineOf } from "../../../src/cli/demian/progress.ts";
+import { choiceToSave, resolveSettings } from "../../../src/cli/demian/settings.ts";
+import { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
+import { DemianConfig } from "../../../src/runtime/config/schema.ts";
+import type { EventBody, RuntimeEvent } from "../../../src/runtime/events.ts";
+
+describe("typed", () => {
+  test.each([
+    ["", { kind: "empty" }],
+    ["  fix it  ", { kind: "message", text: "fix it" }],
+    ["/etc/hosts is wrong", { kind: "message", text: "/etc/hosts is wrong" }],
+    [" /exit is a command", { kind: "message", text: "/exit is a command" }],
+    ["/quit", { kind: "command", name: "/exit", word: undefined }],
+    ["/model gpt 5 ", { kind: "command", name: "/model", word: "gpt 5" }],
+    ["/exit now", { kind: "unknown", message: expect.stringContaining("takes nothing") }],
+    ["/compcat", { kind: "unknown", message: expect.stringContaining("did you mean /compact?") }],
+    ["/tmp is full", { kind: "unknown", message: expect.stringContaining("put a blank before it") }],
+  ])("%j", (text, typed) => {
+    expect(readTyped(text)).toEqual(typed);
+  });
+});
+
+describe("an answer", () => {
+  test.each([
+    ["y", { decision: "allow" }],
+    [" YES ", { decision: "allow" }],
+    ["a", { decision: "allow", always: true }],
+    ["", { decision: "deny" }],
+    ["n", { decision: "deny" }],
+    ["no, use make", { decision: "deny", reason: "use make" }],
+    ["/stop", { decision: "deny", stop: true }],
+    ["/exit", "leave"],
+  ])("%j is taken as it is meant", (text, answer) => {
+    expect(answerOf(text, true)).toEqual(answer);
+  });
+
+  test.each(["yy", "yes please", "y n", "ok", "always yes", "1", "nope", "ja", "y\nrm"])(
+    "%j approves nothing and asks again",
+    (text) => {
+      expect(answerOf(text, true)).toMatch(/^that is no answer/);
+    },
+  );
+
+  test("always does not count where it is not offered", () => {
+    expect(answerOf("a", false)).toMatch(/not offered/);
+  });
+
+  test("rows that the screen would break begin with a mark", () => {
+    const prompt = { sessionId: "s", callId: "c", agent: "build", tool: "bash", title: "bash", input: {} };
+    const rows = shownLines({ ...prompt, command: `echo ${"x".repeat(90)}` }, 40);
+    expect(rows.every((row) => row.length < 40)).toBe(true);
+    expect(rows.filter((row) => row.startsWith("  ┆ x")).length).toBe(2);
+  });
+});
+
+describe("settings", () => {
+  const agents = new AgentRegistry();
+  const agent = {
+    description: "d",
+    mode: "primary",
+    prompt: { system: "s" },
+    tools: { visible: [] },
+    permissions: [],
+  } as const;
+  const source = { scope: "builtin", trusted: true } as const;
+  agents.register({ ...agent, name: "build", tools: { visible: [] }, permissions: [] }, source);
+  agents.register(
+    { ...agent, name: "bound", tools: { visible: [] }, permissions: [], provider: { profile: "b" } },
+    source,
+  );
+  const providers = ["a", "b"].map((key) => ({ key, type: "t", model: `${key}-model`, isReady: true }));
+  const runtime = { agents, providers, config: DemianConfig.parse({ defaultProvider: "a" }) };
+  const said = { cwd: "/", flags: {}, yes: false, dryRun: false };
+  const resolve = (order: object, saved: object) => {
+    const { provider, model } = resolveSettings(runtime, { ...said, ...order }, saved);
+    return `${provider.value} ${provider.source}, ${model.value} ${model.source}`;
+  };
+
+  test.each([
+    [{}, {}, "a config, a-model config"],
+    [{}, { provider: "b", model: "x" }, "b saved, x saved"],
+    [{}, { provider: "gone", model: "x" }, "a config, a-model config"],
+    [{ provider: "b" }, { provider: "a", model: "x" }, "b flag, b-model config"],
+    [{ provider: "b" }, { provider: "b", model: "x" }, "b flag, x saved"],
+    [{ model: "y" }, { provider: "b", model: "x" }, "b saved, y flag"],
+    [{ agent: "bound" }, { provider: "a", model: "x" }, "b config, b-model config"],
+    [{ agent: "bound", provider: "a" }, {}, "a flag, a-model config"],
+  ])("of %j with %j saved are %s", (order, saved, expected) => {
+    expect(resolve(order, saved)).toBe(expected);
+  });
+
+  test("only what somebody chose is remembered", () => {
+    const of = (order: object) => choiceToSave(resolveSettings(runtime, { ...said, ...order }, {}));
+    expect(of({})).toBeUndefined();
+    expect(of({ model: "y" })).toEqual({ provider: "a", model: "y" });
+  });
+});
+
+describe("progress", () => {
+  const line = (event: EventBody) =>
+    lineOf({ sessionId: "s", agent: "build", ts: 0, ...event } as RuntimeEvent, 80)?.text;
+
+  test("a tool is named with how it is held, and what it changed is counted", () => {
+    const title = "bash: echo \x1b[2J\nls";
+    expect(
+      line({ type: "tool.started", callId: "c", name: "bash", input: {}, title, sandbox: "linux-bwrap" }),
+    ).toBe("● bash: echo \\x1b[2J\\nls  [linux-bwrap]");
+    const changes = [{ path: "a.ts", oldText: "1\n2\n3\n", newText: "1\n2b\n2c\n3\n" }];
+    const done = {
+      type: "tool.completed",
+      callId: "c",
+      name: "edit_file",
+      ok: true,
+      preview: "",
+      content: "",
+    } as const;
+    expect(line({ ...done, durationMs: 1234, metadata: { changes } })).toBe("  ✓ a.ts (+2 −1), 1.2 s");
+  });
+
+  test("a refusal is told once, a failure with its last words", () => {
+    const failed = {
+      type: "tool.failed",
+      callId: "c",
+      name: "bash",
+      ok: false,
+      content: "",
+      durationMs: 10,
+    } as const;
+    expect(line({ ...failed, reason: "denied", preview: "no" })).toBeUndefined();
+    expect(line({ ...failed, reason: "failed", preview: "a\nb\x07", metadata: { exitCode: 2 } })).toBe(
+      "  ✗ exit 2, 0.0 s\n  │ a\n  │ b\\x07",
+    );
+  });
+
+  test("retries, warnings of hooks and compaction are told", () => {
+    const retry = { attempt: 1, maxAttempts: 4, delayMs: 2000, reason: "429" };
+    expect(line({ type: "provider.retry", provider: "openai", ...retry })).toBe(
+      "! openai: 429; again in 2.0 s (1 of 4)",
+    );
+    expect(line({ type: "hook.fired", hook: "h", event: "PreToolUse", decision: "allow" })).toBeUndefined();
+    expect(
+      line({ type: "hook.fired", hook: "h", event: "PreToolUse", decision: "block", message: "no" }),
+    ).toBe("! hook h blocks: no");
+  });
+});
+
+describe("doctor policies", () => {
+  const tools = ["bash", "read_file"];
+
+  test("names get their namespace where rules stand, and the layout stays", () => {
+    const text = `{
+  "permissions": [{ "decision": "deny", "tool" : "bash" },
+    {"tool":"demian.bash"}, {"tool":"*"}, {"tool":"claudecode.Bash"}, {"tool":"bsah"}],
+  "agents": { "x": { "permissions": [{"tool": "read_file"}], "authority": {"permissions": [{"tool":"bash"}], "tools":["bash"]},
+    "prompt": {"system": "\\"tool\\": \\"bash\\", [{"}, "tools": {"visible": ["bash"]} } },
+  "hooks": [{"match": {"tool": "bash"}}]
+}`;
+    const { text: after, renamings, unknown } = upgradeText(text, tools);
+    expect(renamings.map(({ place }) => place)).toEqual([
+      "permissions[0].tool",
+      "agents.x.permissions[0].tool",
+      "agents.x.authority.permissions[0].tool",
+    ]);
+    expect(unknown).toEqual([{ place: "permissions[4].tool", name: "bsah" }]);
+    const expected = text
+      .replace('"tool" : "bash"', '"tool" : "demian.bash"')
+      .replace('{"tool": "read_file"}', '{"tool": "demian.read_file"}')
+      .replace('{"permissions": [{"tool":"bash"}]', '{"permissions": [{"tool":"demian.bash"}]');
+    expect(after).toBe(expected);
+    expect(upgradeText(after, tools).renamings).toEqual([]);
+  });
+});

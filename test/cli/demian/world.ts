@@ -1,0 +1,42 @@
+// A home, a workspace, and a configuration whose providers lead to a model on loopback.
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export class World {
+  readonly directory = realpathSync(mkdtempSync(join(tmpdir(), "demian-")));
+  readonly home = join(this.directory, "home");
+  readonly workspace = join(this.directory, "workspace");
+  readonly configFile = join(this.home, ".demian/config.json");
+
+  get env(): Record<string, string> {
+    return { PATH: process.env["PATH"] ?? "", HOME: this.home };
+  }
+
+  /** Everything is new again. */
+  begin(url: string): void {
+    for (const path of [this.home, this.workspace]) rmSync(path, { recursive: true, force: true });
+    mkdirSync(join(this.home, ".demian"), { recursive: true });
+    mkdirSync(this.workspace);
+    const provider = { type: "openai-compatible", baseURL: url, apiKey: "k", maxRetries: 0 };
+    const config = {
+      defaultProvider: "local",
+      sandbox: { mode: "off" },
+      providers: {
+        local: { ...provider, model: "small" },
+        other: { ...provider, model: "large" },
+        bare: provider,
+        locked: { ...provider, model: "m", apiKey: undefined, apiKeyEnv: "NOT_SET_ANYWHERE" },
+      },
+    };
+    writeFileSync(this.configFile, JSON.stringify(config));
+  }
+
+  has(name: string): boolean {
+    return existsSync(join(this.workspace, name));
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
