@@ -19,6 +19,8 @@ export interface AgentProcessParts {
   reader: FrameReader;
   /** How long it may take to go by itself when it is asked to finish. */
   finishMs: number;
+  /** Between SIGTERM and SIGKILL, where it needs more than usual. */
+  graceMs?: number;
   /** A line of stderr that says something. */
   errorLine(line: string): void;
   /** Called once, after all of its output. `expected`: we stopped it. */
@@ -119,7 +121,8 @@ export class AgentProcess implements ChildHandlers {
   }
 
   async #stop(options: { finishMs?: number }): Promise<void> {
-    await this.#child?.stop(options);
+    const { graceMs } = this.#parts;
+    await this.#child?.stop({ ...options, ...(graceMs === undefined ? {} : { graceMs }) });
     // Only an unkillable process has not ended by now; nobody should wait for it.
     this.#end({});
   }

@@ -1,5 +1,7 @@
 // Every backend of the daemon. To add one: a folder, and a line here.
 import type { Log } from "../base/log.ts";
+import { createAcpBackend } from "./acp/index.ts";
+import type { AcpSpec } from "./acp/spec.ts";
 import { createClaudeBackend } from "./claude/index.ts";
 import { createCodexBackend } from "./codex/index.ts";
 import type { Transport } from "./codex/program.ts";
@@ -14,11 +16,47 @@ export interface BackendsConfig {
   codex_retry_s: number;
   codex_allow_config: readonly string[];
   max_line_bytes: number;
+  /** Agents that speak ACP, by name. */
+  agents?: Readonly<Record<string, AgentSettings>>;
 }
 
-/** `log` is for what concerns no session. */
-export function createBackends(config: BackendsConfig, env: NodeJS.ProcessEnv, log?: Log): Backend[] {
+/** One `[agents.NAME]`. */
+export interface AgentSettings {
+  command: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  process: "shared" | "per-session";
+  cwd?: string | undefined;
+  cwd_within?: readonly string[] | undefined;
+  model?: string | undefined;
+  mode?: string | undefined;
+  config: Readonly<Record<string, string | boolean>>;
+  stall_s: number;
+  start_s: number;
+}
+
+/** Our own agent: the script of `demian`, and its version. */
+export interface DemianProgram {
+  script: string;
+  version: string;
+}
+
+export interface BackendsParts {
+  env: NodeJS.ProcessEnv;
+  /** For what concerns no session. */
+  log?: Log;
+  /** Absent: there is no such backend. */
+  demian?: DemianProgram;
+}
+
+export function createBackends(config: BackendsConfig, parts: BackendsParts): Backend[] {
+  const { env, log, demian } = parts;
   const maxLineBytes = config.max_line_bytes;
+  const host = { env, maxLineBytes, ...(log === undefined ? {} : { log }) };
+  const specs = [
+    ...(demian === undefined ? [] : [demianSpec(demian)]),
+    ...Object.entries(config.agents ?? {}).map(([name, settings]) => toSpec(name, settings)),
+  ];
   return [
     createClaudeBackend({ bin: config.claude_bin, env, maxLineBytes }),
     createCodexBackend({
@@ -31,6 +69,34 @@ export function createBackends(config: BackendsConfig, env: NodeJS.ProcessEnv, l
       maxLineBytes,
       ...(log === undefined ? {} : { log }),
     }),
+    ...specs.map((spec) => createAcpBackend(spec, host)),
     createDemoBackend(),
   ];
+}
+
+/** One process for all of its sessions: each costs a few megabytes then. */
+function demianSpec({ script, version }: DemianProgram): AcpSpec {
+  return {
+    name: "demian",
+    command: process.execPath,
+    args: [script, "acp"],
+    process: "shared",
+    version,
+    needs: [script],
+    advice: "install blemees again",
+  };
+}
+
+function toSpec(name: string, settings: AgentSettings): AcpSpec {
+  const { cwd, cwd_within, model, mode, stall_s, start_s, ...rest } = settings;
+  return {
+    name,
+    ...rest,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(cwd_within === undefined ? {} : { cwdWithin: cwd_within }),
+    ...(model === undefined ? {} : { model }),
+    ...(mode === undefined ? {} : { mode }),
+    stallMs: stall_s * 1000,
+    handshakeMs: start_s * 1000,
+  };
 }

@@ -40,6 +40,9 @@ export interface RpcOptions {
   withVersion?: boolean;
 }
 
+/** `error` is what `request` would reject with. */
+export type RpcAnswer = { result: unknown } | { error: Error };
+
 export interface RequestOptions {
   /** No limit when absent. */
   timeoutMs?: number;
@@ -82,6 +85,19 @@ export class JsonRpcPeer {
     return this.#ask(method, params, deadline - performance.now());
   }
 
+  /**
+   * The same in one attempt and without a limit. `answered` is called in its turn among the messages: before anything
+   * that came behind the answer is handled, which a promise cannot promise.
+   */
+  call(method: string, params: JsonObject, answered: (answer: RpcAnswer) => void): void {
+    if (this.#closed !== undefined) {
+      answered({ error: this.#closed });
+      return;
+    }
+    const resolve = (result: unknown) => answered({ result });
+    this.#begin(method, params, resolve, (error) => answered({ error }));
+  }
+
   notify(method: string, params?: JsonObject): void {
     void this.#send({ method, ...(params === undefined ? {} : { params }) });
   }
@@ -120,25 +136,40 @@ export class JsonRpcPeer {
 
   #ask(method: string, params: JsonObject | undefined, limitMs: number): Promise<unknown> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    this.#lastId += 1;
-    const id = this.#lastId;
     return new Promise<unknown>((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       const settle = <T>(then: (value: T) => void) => {
         return (value: T) => {
           if (timer !== undefined) this.#forget(timer);
-          this.#pending.delete(id);
           then(value);
         };
       };
-      this.#pending.set(id, { method, resolve: settle(resolve), reject: settle(reject) });
+      const id = this.#begin(method, params, settle(resolve), settle(reject));
       if (Number.isFinite(limitMs)) {
         const silence = () => new RpcSilence(`no answer to ${method} within ${Math.round(limitMs)} ms`);
         timer = this.#later(Math.max(0, limitMs), () => this.#pending.get(id)?.reject(silence()));
       }
-      const line = this.#line({ method, id, ...(params === undefined ? {} : { params }) });
-      this.#options.write(line).catch((error: Error) => this.#pending.get(id)?.reject(error));
     });
+  }
+
+  #begin(
+    method: string,
+    params: JsonObject | undefined,
+    resolve: (result: unknown) => void,
+    reject: (error: Error) => void,
+  ): RpcId {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const settle = <T>(then: (value: T) => void) => {
+      return (value: T) => {
+        this.#pending.delete(id);
+        then(value);
+      };
+    };
+    this.#pending.set(id, { method, resolve: settle(resolve), reject: settle(reject) });
+    const line = this.#line({ method, id, ...(params === undefined ? {} : { params }) });
+    this.#options.write(line).catch((error: Error) => this.#pending.get(id)?.reject(error));
+    return id;
   }
 
   #settle(id: RpcId, message: JsonObject): void {

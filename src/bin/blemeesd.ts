@@ -9,4 +9,5 @@ await main({
   storeWorker: new URL("./store-worker.js", import.meta.url),
   observeWorker: new URL("./observe-worker.js", import.meta.url),
   agentTools: new URL("./agent-tools/", import.meta.url),
+  demian: new URL("./demian.js", import.meta.url),
 });

@@ -6,6 +6,8 @@ import { parse as parseToml } from "smol-toml";
 import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
 import { nearest } from "../base/nearest.ts";
 import { resolveSocketPath } from "../base/socket-path.ts";
+import type { AgentConfig } from "./agent-keys.ts";
+import { readAgents } from "./agents.ts";
 import { CONFIG_KEYS, type ConfigKey, type ConfigName, type ConfigValues } from "./config-keys.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -13,6 +15,8 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export interface Config extends Omit<ConfigValues, "socket_path" | "state_dir"> {
   socket_path: string;
   state_dir: string;
+  /** Agents that speak ACP, by name: `[agents.NAME]`. */
+  agents: Record<string, AgentConfig>;
 }
 
 export interface LoadedConfig {
@@ -29,9 +33,17 @@ export interface ConfigSources {
   file?: string;
 }
 
+interface ConfigFile {
+  table: Record<string, unknown>;
+  path: string;
+}
+
+/** The one key that holds tables; it stands in the file only. */
+const AGENTS = "agents";
+
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const warnings: string[] = [];
-  const fromFile = readConfigFile(sources, warnings);
+  const { table: fromFile, path } = readConfigFile(sources, warnings);
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(CONFIG_KEYS) as ConfigName[]) {
     values[name] = pick(name, sources, fromFile);
@@ -41,6 +53,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...checked,
     socket_path: checked.socket_path ?? resolveSocketPath(sources.env),
     state_dir: checked.state_dir ?? defaultStateDir(sources.env),
+    agents: readAgents(fromFile[AGENTS], path),
   };
   return { config, warnings };
 }
@@ -58,13 +71,13 @@ function pick(name: ConfigName, sources: ConfigSources, file: Record<string, unk
   throw new CodedError("invalid_message", `${where}: ${checked.error.issues[0]?.message ?? "not valid"}`);
 }
 
-function readConfigFile(sources: ConfigSources, warnings: string[]): Record<string, unknown> {
+function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile {
   const path = sources.file ?? defaultConfigFile(sources.env);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    if (sources.file === undefined && errnoOf(cause) === "ENOENT") return {};
+    if (sources.file === undefined && errnoOf(cause) === "ENOENT") return { table: {}, path };
     throw new CodedError("invalid_message", `cannot read the config file ${path}: ${messageOf(cause)}`, {
       cause,
     });
@@ -76,11 +89,11 @@ function readConfigFile(sources: ConfigSources, warnings: string[]): Record<stri
     throw new CodedError("invalid_message", `${path} is not valid TOML: ${messageOf(cause)}`, { cause });
   }
   for (const key of Object.keys(table)) {
-    if (Object.hasOwn(CONFIG_KEYS, key)) continue;
-    const guess = nearest(key, Object.keys(CONFIG_KEYS));
+    if (Object.hasOwn(CONFIG_KEYS, key) || key === AGENTS) continue;
+    const guess = nearest(key, [...Object.keys(CONFIG_KEYS), AGENTS]);
     warnings.push(`${path}: unknown key "${key}"${guess === undefined ? "" : `; did you mean "${guess}"?`}`);
   }
-  return table;
+  return { table, path };
 }
 
 function defaultConfigFile(env: Env): string {

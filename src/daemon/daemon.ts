@@ -1,6 +1,7 @@
 // Wires the parts together: store, sessions, agents, socket. Nothing is decided here.
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createBackends } from "../backends/registry.ts";
 import type { Backend } from "../backends/types.ts";
 import { messageOf } from "../base/coded-error.ts";
@@ -52,6 +53,8 @@ export interface DaemonParts {
   observeWorker: URL;
   /** The programs that every agent finds on its PATH: `sm`. */
   agentTools: URL;
+  /** The script of our own agent. */
+  demian: URL;
 }
 
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -70,7 +73,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   });
   opening.catch(() => undefined); // reported through `ready`
   const store = lateStore(opening, isDurable);
-  const backends = createBackends(config, withAgentTools(env, parts.agentTools), log);
+  const backends = createBackends(config, {
+    env: withAgentTools(env, parts.agentTools),
+    log,
+    demian: { script: fileURLToPath(parts.demian), version: parts.version },
+  });
   const metrics = createMetrics();
   const observer = createObserver({
     ...(isDurable ? { path: join(config.state_dir, "observability.db") } : {}),

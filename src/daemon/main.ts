@@ -19,10 +19,12 @@ export interface MainOptions {
   observeWorker: URL;
   /** The programs that every agent finds on its PATH: `sm`. */
   agentTools: URL;
+  /** The script of our own agent. */
+  demian: URL;
 }
 
 export async function main(options: MainOptions): Promise<void> {
-  const { version, storeWorker, observeWorker, agentTools } = options;
+  const { version, storeWorker, observeWorker, agentTools, demian } = options;
   const isTerminal = process.stderr.isTTY === true;
   const start = readCommandLine(options);
   if (start === undefined) return;
@@ -41,7 +43,7 @@ export async function main(options: MainOptions): Promise<void> {
   let daemon: Daemon;
   try {
     daemon = await startDaemon({
-      ...{ config, version, log, storeWorker, observeWorker, agentTools },
+      ...{ config, version, log, storeWorker, observeWorker, agentTools, demian },
       env: process.env,
     });
   } catch (error) {

@@ -168,3 +168,21 @@ test("MCP gets its version field in every message, the app-server none", () => {
   peer.respond(1, {});
   expect(written.map(({ jsonrpc }) => jsonrpc)).toEqual(["2.0", "2.0"]);
 });
+
+test("the answer to a call comes in its turn, before what came behind it, and only once", async () => {
+  const told: string[] = [];
+  const peer = new JsonRpcPeer({
+    write: () => Promise.resolve(),
+    handlers: { notification: (method) => told.push(method), request: () => undefined },
+  });
+  peer.call("ask", {}, (answer) => told.push("result" in answer ? "answer" : answer.error.message));
+  peer.receive({ method: "before" });
+  peer.receive({ id: 1, result: {} });
+  peer.receive({ id: 1, result: {} });
+  peer.receive({ method: "behind" });
+  expect(told).toEqual(["before", "answer", "behind"]);
+  peer.call("ask", {}, (answer) => told.push("result" in answer ? "answer" : answer.error.message));
+  peer.close(new Error("gone"));
+  peer.call("late", {}, (answer) => told.push("result" in answer ? "answer" : answer.error.message));
+  expect(told.slice(3)).toEqual(["gone", "gone"]);
+});

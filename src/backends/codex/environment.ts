@@ -1,23 +1,12 @@
 // The environment of a codex process, and of the commands that one of its sessions runs.
 import { RUN_MARKER } from "../../base/child.ts";
+import { LEFT_BEHIND_BY_CODEX } from "../left-behind.ts";
 import type { Environment } from "./paths.ts";
 
 /** Differs from session to session, so it cannot be in the environment of a process that many share. */
 const OF_ONE_SESSION = "BLEMEES_SESSION_ID";
 
-/** Codex sets these for the commands it runs (0.166.0). A daemon started from such a shell would pass them on. */
-const LEFT_BEHIND: ReadonlySet<string> = new Set([
-  "CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS",
-  "CODEX_CI",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "CODEX_TOOL_CALL_ID",
-  "CODEX_VERSION",
-  RUN_MARKER,
-  OF_ONE_SESSION,
-]);
+const LEFT_BEHIND: ReadonlySet<string> = new Set([...LEFT_BEHIND_BY_CODEX, RUN_MARKER, OF_ONE_SESSION]);
 
 /** Of a process that sessions share. */
 export function processEnvironment(

@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { CodedError } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
+import { Pool } from "../pool.ts";
 import type { Backend } from "../types.ts";
 import { findThread, listThreads } from "./app-server/listing.ts";
-import { Pool } from "./app-server/pool.ts";
 import { startAppServer } from "./app-server/process.ts";
 import { startAppServerRun } from "./app-server/start.ts";
 import { Detector } from "./detect.ts";

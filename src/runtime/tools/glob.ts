@@ -36,7 +36,7 @@ export const globTool = defineTool({
     const title = `glob: ${shownPath(pattern)} in ${shownPath(located.lexical)}`;
     return { title, targets: [pathTarget("read", located)] };
   },
-  async execute({ pattern, path }, plan, { workspace, signal, keepOutput }) {
+  async execute({ pattern, path }, plan, { workspace, signal, mayRead, keepOutput }) {
     const start = await workspace.locate(path ?? ".");
     checkReadable(start);
     checkSamePath(plan, start);
@@ -49,7 +49,8 @@ export const globTool = defineTool({
     const newest = new Newest();
     for await (const entry of workspace.walk(from, { skip: SKIPPED_IN_GLOB, signal })) {
       if (entry.isDirectory || isSecretPath(entry.path) || !fits(entry.path.slice(prefix.length))) continue;
-      if (!entry.isLink || (await isOpenLink(workspace, entry.path))) newest.add(entry);
+      if (!mayRead(entry.path)) continue;
+      if (!entry.isLink || (await isOpenLink(workspace, entry.path, mayRead))) newest.add(entry);
     }
     if (newest.count === 0) return { ok: true, content: "no files fit" };
     const paths = newest.paths();
@@ -88,9 +89,14 @@ async function narrowed(
 }
 
 /** Links to files inside, that are no secrets. */
-async function isOpenLink(workspace: Workspace, path: string): Promise<boolean> {
+async function isOpenLink(
+  workspace: Workspace,
+  path: string,
+  mayRead: (path: string) => boolean,
+): Promise<boolean> {
   const located = await workspace.locate(path).catch(() => undefined);
-  return located?.exists === true && !located.isDirectory && !isSecret(located);
+  if (located?.exists !== true || located.isDirectory) return false;
+  return !isSecret(located) && mayRead(located.real);
 }
 
 class Newest {

@@ -44,7 +44,7 @@ export const grepTool = defineTool({
     const title = `grep: ${shownPath(pattern)} in ${shownPath(located.lexical)}`;
     return { title, targets: [pathTarget("read", located)] };
   },
-  async execute({ pattern, path, glob }, plan, { workspace, signal, keepOutput }) {
+  async execute({ pattern, path, glob }, plan, { workspace, signal, mayRead, keepOutput }) {
     const start = await workspace.locate(path ?? ".");
     checkReadable(start);
     checkSamePath(plan, start);
@@ -54,7 +54,7 @@ export const grepTool = defineTool({
       workspace,
       pattern: oneLine(pattern),
       start,
-      accepts: acceptsOf(start, glob),
+      accepts: acceptsOf(start, glob, mayRead),
       ...(glob !== undefined && PLAIN_GLOB.test(glob) ? { plainGlob: glob } : {}),
       maxHits: MAX_MATCHES,
       signal: AbortSignal.any([signal, limit]),
@@ -88,13 +88,18 @@ function oneLine(pattern: string): string {
 }
 
 /** A glob is meant from the working directory or from the path, whichever the model had in mind. */
-export function acceptsOf(start: Located, glob: string | undefined): (path: string) => boolean {
-  if (glob === undefined || !start.isDirectory) return (path) => !isSecretPath(path);
+export function acceptsOf(
+  start: Located,
+  glob: string | undefined,
+  mayRead: (path: string) => boolean,
+): (path: string) => boolean {
+  const isOpen = (path: string) => !isSecretPath(path) && mayRead(path);
+  if (glob === undefined || !start.isDirectory) return isOpen;
   const fits = globMatcher(glob, { anyDepth: true });
   const prefix = start.real === "." ? "" : `${start.real}/`;
   const isNegated = glob.startsWith("!");
   return (path) => {
-    if (isSecretPath(path)) return false;
+    if (!isOpen(path)) return false;
     const below = path.startsWith(prefix) ? path.slice(prefix.length) : path;
     return isNegated ? fits(path) && fits(below) : fits(path) || fits(below);
   };

@@ -47,6 +47,8 @@ export interface ToolContext {
   /** The environment that commands get, before the sandbox has a say. */
   env: Readonly<Record<string, string>>;
   signal: AbortSignal;
+  /** Whether what a search came upon may be shown; the path is real and relative to the workspace. */
+  mayRead(path: string): boolean;
   dryRun: boolean;
   /** Output while it runs. */
   progress(text: string): void;

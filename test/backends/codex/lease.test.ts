@@ -1,10 +1,10 @@
 // The pool and the inbox by themselves, with a process that is only a name and a clock that we move.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Inbox } from "../../../src/backends/codex/app-server/inbox.ts";
-import { Pool } from "../../../src/backends/codex/app-server/pool.ts";
 import type { AppServer, ProcessOrder } from "../../../src/backends/codex/app-server/process.ts";
 import { CodexRun } from "../../../src/backends/codex/app-server/run.ts";
 import { newState } from "../../../src/backends/codex/app-server/state.ts";
+import { Inbox } from "../../../src/backends/inbox.ts";
+import { Pool } from "../../../src/backends/pool.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { Recorder } from "../recorder.ts";
 

@@ -1,7 +1,7 @@
 // A person's answer → the `result` of the JSON-RPC reply that Codex waits for.
 import type { JsonObject } from "../../../base/json.ts";
 import type { Answer, Decision } from "../../../protocol/requests.ts";
-import { fillForm } from "./forms.ts";
+import { fillForm } from "../../forms.ts";
 import { amendmentOf } from "./request-commands.ts";
 import { grantedOf } from "./request-others.ts";
 import type { PendingAsk } from "./state.ts";

@@ -1,6 +1,6 @@
 // Stopping the turns of a session, and ending what their commands left running: a command survives turn/interrupt as a
 // "background terminal" (0.166.0).
-import { killLeftovers } from "./leftovers.ts";
+import { killLeftovers } from "../../leftovers.ts";
 import type { AppServer } from "./process.ts";
 
 export interface RunningTurn {

@@ -1,7 +1,7 @@
 // What Codex says about a thread → agent.system_init, again only when something in it changed.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
-import { countOf, known, objectOf, optional, stringOf } from "../values.ts";
+import { countOf, known, objectOf, optional, stringOf } from "../../values.ts";
 import type { CodexState, Report } from "./state.ts";
 
 /** Takes over what is new, and introduces the thread anew if that changes anything. */

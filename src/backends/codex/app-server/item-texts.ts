@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { ContentBlock } from "../../../protocol/content.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
-import { countOf, objectsOf, optional, stringOf, stringsOf, textOf } from "../values.ts";
+import { countOf, objectsOf, optional, stringOf, stringsOf, textOf } from "../../values.ts";
 import type { CodexState, OpenItem } from "./state.ts";
 
 type Complete = (state: CodexState, item: JsonObject, open: OpenItem | undefined) => AgentEvent[];

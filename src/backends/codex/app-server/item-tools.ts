@@ -10,7 +10,7 @@ import {
   stringsOf,
   textOf,
   toSnake,
-} from "../values.ts";
+} from "../../values.ts";
 
 interface ToolItem {
   name(item: JsonObject): string;

@@ -1,7 +1,7 @@
 // The life of an item: started, its deltas, completed; or closed by us when its end will not come.
 import type { JsonObject } from "../../../base/json.ts";
 import type { AgentEvent, NoticeEvent } from "../../../protocol/events.ts";
-import { objectOf, optional, stringOf, textOf } from "../values.ts";
+import { objectOf, optional, stringOf, textOf } from "../../values.ts";
 import { textDelta, textItemOf, thinkingDelta } from "./item-texts.ts";
 import { hasFailed, toolItemOf } from "./item-tools.ts";
 import type { CodexState, OpenItem, ThreadState } from "./state.ts";

@@ -3,7 +3,7 @@
 import { realpath } from "node:fs/promises";
 import type { JsonObject } from "../../../base/json.ts";
 import type { SessionSummary } from "../../../protocol/session.ts";
-import { countOf, objectOf, objectsOf, optional, stringOf, textOf } from "../values.ts";
+import { countOf, objectOf, objectsOf, optional, stringOf, textOf } from "../../values.ts";
 import type { AppServer } from "./process.ts";
 
 type Server = Pick<AppServer, "request">;

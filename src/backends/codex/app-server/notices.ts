@@ -2,7 +2,7 @@
 // too: nothing is lost.
 import type { JsonObject } from "../../../base/json.ts";
 import type { AgentEvent, NoticeEvent } from "../../../protocol/events.ts";
-import { countOf, known, objectOf, optional, stringOf, textOf, withoutNulls } from "../values.ts";
+import { countOf, known, objectOf, optional, stringOf, textOf, withoutNulls } from "../../values.ts";
 import type { CodexState, Notification, ThreadState } from "./state.ts";
 
 type ToNotice = (state: CodexState, params: JsonObject, thread: ThreadState) => AgentEvent[];

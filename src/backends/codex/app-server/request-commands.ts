@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { Choice } from "../../../protocol/requests.ts";
 import { titleOf } from "../../request-title.ts";
-import { known, optional, stringOf, stringsOf, textOf, withoutNulls } from "../values.ts";
+import { known, optional, stringOf, stringsOf, textOf, withoutNulls } from "../../values.ts";
 import { CANCEL, DECLINE, homePath, itemFor } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";

@@ -2,9 +2,9 @@
 // server may run, which comes as a form without fields. None of them can stop the turn, so there is no `cancel`.
 import type { JsonObject } from "../../../base/json.ts";
 import type { Choice } from "../../../protocol/requests.ts";
+import { formOf } from "../../forms.ts";
 import { titleOf } from "../../request-title.ts";
-import { known, objectOf, optional, stringOf, stringsOf, textOf, withoutNulls } from "../values.ts";
-import { formOf } from "./forms.ts";
+import { known, objectOf, optional, stringOf, stringsOf, textOf, withoutNulls } from "../../values.ts";
 import { DECLINE, homePath, openItems } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";

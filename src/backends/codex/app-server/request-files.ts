@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { Choice, RequestPayload } from "../../../protocol/requests.ts";
 import { titleOf } from "../../request-title.ts";
-import { isObjectEntry, objectOf, optional, stringOf, textOf } from "../values.ts";
+import { isObjectEntry, objectOf, optional, stringOf, textOf } from "../../values.ts";
 import { changesOf } from "./item-tools.ts";
 import { CANCEL, DECLINE, itemFor } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { Question } from "../../../protocol/requests.ts";
 import { titleOf } from "../../request-title.ts";
-import { objectOf, objectsOf, optional, stringOf, stringsOf, textOf, withoutNulls } from "../values.ts";
+import { objectOf, objectsOf, optional, stringOf, stringsOf, textOf, withoutNulls } from "../../values.ts";
 import { DECLINE } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";

@@ -1,7 +1,7 @@
 // Words and choices that the requests share.
 import type { JsonObject } from "../../../base/json.ts";
 import type { Choice } from "../../../protocol/requests.ts";
-import { textOf } from "../values.ts";
+import { textOf } from "../../values.ts";
 import type { CodexState, OpenItem } from "./state.ts";
 
 export const DECLINE: Choice = { decision: "decline" };

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { RequestPayload, RequestType } from "../../../protocol/requests.ts";
 import type { Ask } from "../../types.ts";
-import { objectOf, optional, textOf } from "../values.ts";
+import { objectOf, optional, textOf } from "../../values.ts";
 import { askCommand, askLegacyCommand } from "./request-commands.ts";
 import { askElicitation } from "./request-elicitations.ts";
 import { askFileChange, askLegacyFileChange } from "./request-files.ts";

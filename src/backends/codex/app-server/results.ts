@@ -1,7 +1,7 @@
 // Turns and how they end. Only turns of the root thread make an `agent.result`; a sub-agent's end is a notice.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
-import { countOf, known, objectOf, optional, stringOf, textOf, toSnake } from "../values.ts";
+import { countOf, known, objectOf, optional, stringOf, textOf, toSnake } from "../../values.ts";
 import { introduce } from "./intro.ts";
 import { closeItems } from "./items.ts";
 import { type CodexState, type Report, type ThreadState, toReports } from "./state.ts";

@@ -8,14 +8,14 @@ import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
 import type { Answer } from "../../../protocol/requests.ts";
+import { Inbox } from "../../inbox.ts";
+import { killLeftovers } from "../../leftovers.ts";
+import type { Lease } from "../../pool.ts";
 import type { BackendSink, Ended, Run } from "../../types.ts";
-import { objectOf, stringOf } from "../values.ts";
+import { objectOf, stringOf } from "../../values.ts";
 import { toNativeAnswer } from "./answers.ts";
-import { Inbox } from "./inbox.ts";
 import { toInput } from "./input.ts";
 import { ACK_LIMIT_MS, askToStop, isAnswered, type RunningTurn, tidyUp } from "./interrupt.ts";
-import { killLeftovers } from "./leftovers.ts";
-import type { Lease } from "./pool.ts";
 import type { AppServer, Resident } from "./process.ts";
 import { asksOfTurn, noteAnswered, pendingAsk, toAsk, withdrawTurn } from "./requests.ts";
 import type { Incoming } from "./router.ts";
@@ -25,7 +25,7 @@ import { closeOpenItems, started, translate } from "./translate.ts";
 import { Turn } from "./turn.ts";
 
 export interface RunParts {
-  lease: Lease;
+  lease: Lease<AppServer>;
   state: CodexState;
   sink: BackendSink;
   log: Log;

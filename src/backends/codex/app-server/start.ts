@@ -4,23 +4,23 @@ import { checkCwd, RUN_MARKER } from "../../../base/child.ts";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import { RpcError } from "../../../base/jsonrpc.ts";
+import type { Lease, Pool } from "../../pool.ts";
 import type { BackendSink, Run, StartOrder } from "../../types.ts";
+import { objectOf, stringOf } from "../../values.ts";
 import { featureFlags } from "../config-keys.ts";
 import { processEnvironment, sessionEnvironment } from "../environment.ts";
 import { type CodexOptions, refuseOnFailure } from "../options.ts";
 import { codexHome } from "../paths.ts";
 import { readProfile } from "../profile.ts";
 import type { CodexProgram } from "../program.ts";
-import { objectOf, stringOf } from "../values.ts";
 import { threadParams, turnParams } from "./params.ts";
-import type { Lease, Pool } from "./pool.ts";
 import type { AppServer, ProcessOrder } from "./process.ts";
 import { CodexRun } from "./run.ts";
 import { newState } from "./state.ts";
 
 export interface AppServerHost {
   program: CodexProgram;
-  pool: Pool;
+  pool: Pool<AppServer, ProcessOrder>;
   /** Every session gets a process of its own. */
   perSession: boolean;
   retryLimitMs: number;
@@ -68,7 +68,7 @@ export async function startAppServerRun(
 }
 
 interface Entry {
-  lease: Lease;
+  lease: Lease<AppServer>;
   order: StartOrder;
   options: CodexOptions;
   params: JsonObject;

@@ -1,7 +1,7 @@
 // Which threads belong to a session. A sub-agent is a thread of its own on the same connection, mostly unannounced:
 // we learn of it from the tool call that started it, and its approvals carry its own thread id.
 import type { JsonObject } from "../../../base/json.ts";
-import { objectOf, stringOf, stringsOf, textOf } from "../values.ts";
+import { objectOf, stringOf, stringsOf, textOf } from "../../values.ts";
 import { type CodexState, newThread, type ThreadState } from "./state.ts";
 
 /** The root, or a sub-agent at any depth. */

@@ -1,7 +1,7 @@
 // One notification of `codex app-server` → reports. Pure: changes only the state it is given, does no I/O, reads no
 // clock, throws on nothing.
 import type { JsonObject } from "../../../base/json.ts";
-import { objectOf, stringOf } from "../values.ts";
+import { objectOf, stringOf } from "../../values.ts";
 import { introduce, noteContextWindow, readSettings, readStarted } from "./intro.ts";
 import { closeItems, completeItem, continueOutput, continueText, startItem, updatePatch } from "./items.ts";
 import { toNotices } from "./notices.ts";

@@ -2,7 +2,7 @@
 // repeat itself (seen with 0.166: the first update of a turn can be the last one of the turn before). So a turn has
 // spent what `total` grew by; `last` serves only where the earlier total is not known.
 import { USAGE_KEYS, type Usage } from "../../../protocol/usage.ts";
-import { countOf, objectOf } from "../values.ts";
+import { countOf, objectOf } from "../../values.ts";
 import type { ThreadState } from "./state.ts";
 
 const CODEX_KEYS: Record<(typeof USAGE_KEYS)[number], string> = {

@@ -1,7 +1,7 @@
 // Whether a failure is about the login. Words count only where something failed anyway: in the error that ends a
 // turn, and in the last lines of a codex that died. On the stderr of a healthy one they mean nothing.
 import type { JsonObject } from "../../../base/json.ts";
-import { objectOf, stringOf } from "../values.ts";
+import { objectOf, stringOf } from "../../values.ts";
 
 export const LOGIN_ADVICE = "Run `codex login` to re-authenticate.";
 

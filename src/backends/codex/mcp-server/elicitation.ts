@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { Answer, Choice, Decision, RequestPayload, RequestType } from "../../../protocol/requests.ts";
 import { titleOf } from "../../request-title.ts";
 import type { Ask } from "../../types.ts";
-import { objectOf, optional, stringOf } from "../values.ts";
+import { objectOf, optional, stringOf } from "../../values.ts";
 import { present } from "./fields.ts";
 import type { McpState } from "./state.ts";
 

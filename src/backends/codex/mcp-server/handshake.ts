@@ -2,7 +2,7 @@
 // turns. It says what is wrong in words for people; who started the process ends it.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { JsonRpcPeer } from "../../../base/jsonrpc.ts";
-import { objectOf, stringOf } from "../values.ts";
+import { objectOf, stringOf } from "../../values.ts";
 
 const PROTOCOL_VERSION = "2024-11-05";
 const CLIENT = { name: "blemeesd", version: "0" };

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { ContentBlock } from "../../../protocol/content.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
-import { objectOf, optional, stringOf } from "../values.ts";
+import { objectOf, optional, stringOf } from "../../values.ts";
 import type { McpState } from "./state.ts";
 
 const CODEX = { backend: "codex" } as const;

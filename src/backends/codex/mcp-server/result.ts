@@ -2,7 +2,7 @@
 // makes the one result; everything held goes into it.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { ResultEvent } from "../../../protocol/events.ts";
-import { objectOf, stringOf } from "../values.ts";
+import { objectOf, stringOf } from "../../values.ts";
 import { isAuthError, LOGIN_ADVICE } from "./auth.ts";
 import type { McpState, Report } from "./state.ts";
 

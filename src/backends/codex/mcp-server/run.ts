@@ -10,7 +10,7 @@ import type { Answer } from "../../../protocol/requests.ts";
 import { AgentProcess } from "../../agent-process.ts";
 import { crashMessage, exitMessage } from "../../last-words.ts";
 import type { BackendSink, Run } from "../../types.ts";
-import { objectOf } from "../values.ts";
+import { objectOf } from "../../values.ts";
 import { toolCall } from "./arguments.ts";
 import { Asks } from "./asks.ts";
 import { diedOfAuth, LOGIN_ADVICE } from "./auth.ts";

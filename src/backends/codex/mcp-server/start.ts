@@ -1,8 +1,8 @@
 // From a start order to a `codex mcp-server` that takes messages: which arguments, which environment, which thread.
 import type { BackendSink, Run, StartOrder } from "../../types.ts";
+import { stringOf } from "../../values.ts";
 import { processEnvironment } from "../environment.ts";
 import type { CodexProgram } from "../program.ts";
-import { stringOf } from "../values.ts";
 import { mcpArgv, refuseNewOptions } from "./arguments.ts";
 import { McpRun } from "./run.ts";
 import { newState } from "./state.ts";

@@ -1,7 +1,7 @@
 // What a `token_count` event says: the tokens of the turn, or how much of the account is used up.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { Usage } from "../../../protocol/usage.ts";
-import { countOf } from "../values.ts";
+import { countOf } from "../../values.ts";
 import { present, toMs } from "./fields.ts";
 
 /** Codex's name → ours. Its total is the sum of the others and not copied. */

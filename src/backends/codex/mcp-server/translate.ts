@@ -2,7 +2,7 @@
 // no I/O, reads no clock, throws on nothing. Seen with 0.125; how a turn ends is result.ts.
 import type { JsonObject } from "../../../base/json.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
-import { countOf, objectOf, optional, stringOf } from "../values.ts";
+import { countOf, objectOf, optional, stringOf } from "../../values.ts";
 import { isAuthInfo } from "./auth.ts";
 import { present, toMs } from "./fields.ts";
 import { translateExec, translateItem } from "./items.ts";

@@ -1,47 +1,60 @@
-// The app-server processes that sessions share: one per command line and environment, started with its first session
-// and ended a moment after its last one, so that a session that is opened again finds it warm.
+// The agent processes that sessions share: one per command line and environment, started with its first session and
+// ended a moment after its last one, so that a session that is opened again finds it warm.
 import { randomUUID } from "node:crypto";
-import { CodedError } from "../../../base/coded-error.ts";
-import type { AppServer, ProcessOrder } from "./process.ts";
+import { CodedError } from "../base/coded-error.ts";
+
+/** A process that several sessions may be in. */
+export interface Pooled {
+  /** False: it takes no new session. */
+  readonly isAlive: boolean;
+  stop(how: "finish" | "now"): Promise<void>;
+}
+
+/** Equal ones lead to the same process. */
+export interface PooledOrder {
+  command: string;
+  args: readonly string[];
+  env: Record<string, string | undefined>;
+}
 
 /** A claim on a process. Whoever got it gives it back once. */
-export interface Lease {
-  readonly server: AppServer;
+export interface Lease<S extends Pooled> {
+  readonly server: S;
   /** Nobody else is in the process. */
   readonly isOwn: boolean;
   /** Resolves when what nobody needs any more has ended, or will end after the linger time. */
   release(how: "finish" | "now"): Promise<void>;
 }
 
-export interface PoolOptions {
-  start(order: ProcessOrder): Promise<AppServer>;
+export interface PoolOptions<S extends Pooled, O extends PooledOrder> {
+  start(order: O): Promise<S>;
   lingerMs: number;
 }
 
-interface Entry {
-  readonly starting: Promise<AppServer>;
-  server?: AppServer;
+interface Entry<S> {
+  readonly starting: Promise<S>;
+  server?: S;
   leases: number;
   linger?: NodeJS.Timeout;
 }
 
-export class Pool {
-  readonly #options: PoolOptions;
-  readonly #entries = new Map<string, Entry>();
+export class Pool<S extends Pooled, O extends PooledOrder> {
+  readonly #options: PoolOptions<S, O>;
+  readonly #entries = new Map<string, Entry<S>>();
   readonly #ending = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions<S, O>) {
     this.#options = options;
   }
 
   /** Processes that answer, in no order: for questions that any of them can answer. */
-  get running(): AppServer[] {
+  get running(): S[] {
     return [...this.#entries.values()].flatMap(({ server }) => (server?.isAlive ? [server] : []));
   }
 
   /** `own`: a process that nobody else gets. */
-  async acquire(order: ProcessOrder, own: boolean): Promise<Lease> {
+  async acquire(order: O, own: boolean): Promise<Lease<S>> {
     if (this.#isClosed) throw new CodedError("daemon_shutdown", "the daemon is shutting down");
     const key = own ? randomUUID() : keyOf(order);
     const entry = this.#take(key) ?? this.#create(key, order);
@@ -50,7 +63,9 @@ export class Pool {
     try {
       const server = await entry.starting;
       // It may have died while we waited for it.
-      if (!server.isAlive) throw new CodedError("spawn_failed", "codex ended right after its start");
+      if (!server.isAlive) {
+        throw new CodedError("spawn_failed", `${order.command} ended right after its start`);
+      }
       let isOut = false;
       const release = async (how: "finish" | "now") => {
         if (isOut) return;
@@ -71,7 +86,7 @@ export class Pool {
     await Promise.all(this.#ending);
   }
 
-  #take(key: string): Entry | undefined {
+  #take(key: string): Entry<S> | undefined {
     const entry = this.#entries.get(key);
     if (entry?.server?.isAlive === false) {
       this.#entries.delete(key);
@@ -80,8 +95,8 @@ export class Pool {
     return entry;
   }
 
-  #create(key: string, order: ProcessOrder): Entry {
-    const entry: Entry = { starting: this.#options.start(order), leases: 0 };
+  #create(key: string, order: O): Entry<S> {
+    const entry: Entry<S> = { starting: this.#options.start(order), leases: 0 };
     entry.starting.then(
       (server) => {
         entry.server = server;
@@ -94,7 +109,7 @@ export class Pool {
     return entry;
   }
 
-  async #release(key: string, entry: Entry, how: "finish" | "now", lingerMs: number): Promise<void> {
+  async #release(key: string, entry: Entry<S>, how: "finish" | "now", lingerMs: number): Promise<void> {
     entry.leases -= 1;
     if (entry.leases > 0) return;
     if (lingerMs <= 0 || entry.server?.isAlive !== true) {
@@ -106,7 +121,7 @@ export class Pool {
     entry.linger.unref();
   }
 
-  #end(key: string, entry: Entry, how: "finish" | "now"): Promise<void> {
+  #end(key: string, entry: Entry<S>, how: "finish" | "now"): Promise<void> {
     clearTimeout(entry.linger);
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
     const ended = entry.starting.then(
@@ -118,6 +133,6 @@ export class Pool {
   }
 }
 
-function keyOf({ command, args, env }: ProcessOrder): string {
+function keyOf({ command, args, env }: PooledOrder): string {
   return JSON.stringify([command, args, Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

@@ -1,7 +1,7 @@
 // The form of an elicitation (a JSON Schema of flat fields) ↔ questions and their answers.
-import { isObject, type JsonObject } from "../../../base/json.ts";
-import type { Question } from "../../../protocol/requests.ts";
-import { isObjectEntry, objectOf, objectsOf, stringOf, stringsOf, textOf } from "../values.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
+import type { Question } from "../protocol/requests.ts";
+import { isObjectEntry, objectOf, objectsOf, stringOf, stringsOf, textOf } from "./values.ts";
 
 const FORM_MODES: ReadonlySet<unknown> = new Set(["form", "openai/form", "openaiForm"]);
 const PLAIN: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);

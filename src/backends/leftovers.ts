@@ -1,7 +1,7 @@
-// Processes that the commands of one session left running. In a shared app-server there is no process of the session
-// to look below, but every command carries the session's marker (environment.ts).
-import { RUN_MARKER } from "../../../base/child.ts";
-import { findByEnvironment, killAll, startedSince } from "../../../base/descendants.ts";
+// Processes that the commands of one session left running. In a process that sessions share there is no process of
+// the session to look below, but every command carries the session's marker in its environment.
+import { RUN_MARKER } from "../base/child.ts";
+import { findByEnvironment, killAll, startedSince } from "../base/descendants.ts";
 
 const GRACE_MS = 300;
 

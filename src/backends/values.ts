@@ -1,12 +1,12 @@
-// Reading of what Codex sends, which is not checked anywhere before: each function takes anything.
-import { isObject, type JsonObject } from "../../base/json.ts";
+// Reading of what an agent sends, which is not checked anywhere before: each function takes anything.
+import { isObject, type JsonObject } from "../base/json.ts";
 
 /** Omits what is not there, as the wire wants it. */
 export function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
-/** The same for what Codex writes as `null`. */
+/** The same for what some agents write as `null`. */
 export function known<K extends string>(key: K, value: unknown): { [P in K]?: unknown } {
   return optional(key, value === null ? undefined : value);
 }

@@ -1,0 +1,75 @@
+// An ACP agent as a backend: any program that speaks the Agent Client Protocol on its stdio, listed under `[agents.NAME]`,
+// and our own `demian`.
+import { randomUUID } from "node:crypto";
+import { access } from "node:fs/promises";
+import { CodedError } from "../../base/coded-error.ts";
+import { findProgram } from "../find-program.ts";
+import { Pool } from "../pool.ts";
+import type { Backend } from "../types.ts";
+import { Births } from "./births.ts";
+import { AcpOptions, checkAcpOptions } from "./options.ts";
+import { type ProcessOrder, startAcpProcess } from "./process.ts";
+import { type AcpHost, type AcpSpec, CLOCK, LIMITS } from "./spec.ts";
+import { startAcpRun } from "./start.ts";
+
+const LINGER_MS = 5000;
+/** It is there; what it is, it says when it is started. */
+const PRESENT = "present";
+
+export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
+  const { name } = spec;
+  const clock = host.clock ?? CLOCK;
+  let version = spec.version;
+  const start = async (order: ProcessOrder) => {
+    const server = await startAcpProcess(order);
+    version = server.version ?? version;
+    return server;
+  };
+  const parts = {
+    spec,
+    host,
+    limits: { ...LIMITS, ...host.limits },
+    clock,
+    pool: new Pool({ start, lingerMs: host.lingerMs ?? LINGER_MS }),
+    births: new Births(clock.now()),
+    hostId: randomUUID(),
+  };
+  const find = () => locate(spec, host);
+  return {
+    name,
+    options: AcpOptions,
+    checkOptions: (block) => checkAcpOptions(name, block),
+    spawnOptions: ({ approvals, ...wish }) => ({ ...wish, ...(approvals ? {} : { approvals }) }),
+    // Starting it to ask would take seconds, and may reach for the network.
+    detect: async () => ((await find()) === undefined ? undefined : (version ?? PRESENT)),
+    start: async (order, sink) => {
+      const command = await find();
+      if (command === undefined) throw notFound(spec);
+      return startAcpRun(parts, command, order, sink);
+    },
+    close: () => parts.pool.close(),
+  };
+}
+
+async function locate({ command, env, needs = [] }: AcpSpec, host: AcpHost): Promise<string | undefined> {
+  const found = await findProgram(command, { ...host.env, ...env }).catch(() => undefined);
+  const missing = await Promise.all(
+    needs.map((path) =>
+      access(path).then(
+        () => false,
+        () => true,
+      ),
+    ),
+  );
+  return missing.includes(true) ? undefined : found;
+}
+
+function notFound({ name, command, advice, needs = [] }: AcpSpec): CodedError {
+  const [file] = needs;
+  const program = command.includes("/")
+    ? `${command} is not an executable file`
+    : `${command} not found on PATH`;
+  const where = file === undefined ? program : `${file} is not there`;
+  const todo = advice ?? `install it, or set command in [agents.${name}]`;
+  return new CodedError("spawn_failed", `${name}: ${where}; ${todo}`);
+}

@@ -1,0 +1,188 @@
+// What the agent asks → an `Ask` for a person, an answer of our own, or a refusal; and the person's answer → what the
+// agent is told. `allow_always` is never chosen where `allow_once` is offered: agents write it to disk.
+import type { JsonObject } from "../../base/json.ts";
+import type { RpcId } from "../../base/jsonrpc.ts";
+import type { Answer } from "../../protocol/requests.ts";
+import { fillForm, formOf } from "../forms.ts";
+import { titleOf } from "../request-title.ts";
+import { objectOf, optional, textOf } from "../values.ts";
+import { describePermission, optionOf } from "./permissions.ts";
+import { type AcpState, nativeIdOf, notice, type PendingAsk, type Report } from "./state.ts";
+import { closeText } from "./texts.ts";
+import { askAbout, nameOf } from "./tools.ts";
+
+export interface AgentRequest {
+  id: RpcId;
+  method: string;
+  params: JsonObject;
+}
+
+const PERMISSION = "session/request_permission";
+const ELICITATION = "elicitation/create";
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+const CANCELLED = { outcome: { outcome: "cancelled" } };
+
+export function toReportsOfRequest(state: AcpState, request: AgentRequest): Report[] {
+  if (request.method === PERMISSION) return permission(state, request);
+  if (request.method === ELICITATION) return elicitation(state, request);
+  const message = `blemeesd offers no ${request.method}`;
+  return [
+    notice(state, "acp_request_refused", { level: "warn", text: message, data: { method: request.method } }),
+    { kind: "refuse", id: request.id, error: { code: METHOD_NOT_FOUND, message } },
+  ];
+}
+
+/** Undefined: nobody waits for it any more. */
+export function toReply(
+  state: AcpState,
+  native_id: string,
+  answer: Answer,
+): { id: RpcId; result: unknown; cancels: boolean } | undefined {
+  const pending = state.asks.get(native_id);
+  if (pending === undefined) return undefined;
+  state.asks.delete(native_id);
+  const decision = "decision" in answer ? answer.decision : undefined;
+  const isNo = decision === "decline" || decision === "cancel";
+  if (isNo && state.turn !== undefined) state.turn.isDeclined = true;
+  const result =
+    pending.method === ELICITATION
+      ? elicitationResult(pending, answer)
+      : permissionResult(state, pending, answer);
+  return { id: pending.id, result, cancels: decision === "cancel" };
+}
+
+/** `$/cancel_request`: the agent waits for it no more. */
+export function withdraw(state: AcpState, id: unknown): Report[] {
+  if (typeof id !== "string" && typeof id !== "number") return [];
+  const native_id = nativeIdOf(id);
+  if (!state.asks.delete(native_id)) return [];
+  return [{ kind: "withdrawn", native_id, reason: "the agent waits for it no more" }];
+}
+
+/** Nobody is asked any more. `isHeard`: the agent still wants an answer, which is "cancelled". */
+export function withdrawAll(state: AcpState, reason: string, isHeard: boolean): Report[] {
+  const open = [...state.asks.values()];
+  state.asks.clear();
+  return open.flatMap(({ id, native_id, method }): Report[] => {
+    const withdrawn: Report = { kind: "withdrawn", native_id, reason };
+    return isHeard ? [{ kind: "reply", id, result: refusalOf(method) }, withdrawn] : [withdrawn];
+  });
+}
+
+function permission(state: AcpState, { id, method, params }: AgentRequest): Report[] {
+  if (state.turn?.isCancelled === true) return [{ kind: "reply", id, result: CANCELLED }];
+  const { tool, reports: told } = askAbout(state, objectOf(params["toolCall"]));
+  if (tool === undefined) {
+    const error = { code: INVALID_PARAMS, message: "toolCall/toolCallId names no tool that runs" };
+    return [{ kind: "refuse", id, error }];
+  }
+  const before: Report[] = [...closeText(state).map((event): Report => ({ kind: "event", event })), ...told];
+  const { request_type, payload, rule } = describePermission(tool, params, {
+    cwd: state.cwd,
+    hearsReasons: isDemian(state),
+  });
+  const isFree = state.options.approvals === false;
+  if (isFree || (rule !== undefined && state.rules.has(rule))) {
+    const why = isFree ? "approvals are off" : "it was allowed for this session";
+    return [...before, ...allowUnasked(state, { id, method, params }, `${nameOf(tool)}: ${why}`, tool.id)];
+  }
+  const native_id = nativeIdOf(id);
+  state.asks.set(native_id, { id, native_id, method, params, rule });
+  const thread_id = state.sessionId;
+  return [...before, { kind: "ask", ask: { native_id, request_type, payload, thread_id, item_id: tool.id } }];
+}
+
+function allowUnasked(state: AcpState, request: AgentRequest, why: string, tool_use_id: string): Report[] {
+  const optionId = optionOf(request.params, "allow_once");
+  const { id } = request;
+  if (optionId === undefined) {
+    const text = `${why}, but the agent offers no way to allow it once: refused`;
+    return [
+      notice(state, "acp_refused", { level: "warn", text, data: { tool_use_id } }),
+      { kind: "reply", id, result: CANCELLED },
+    ];
+  }
+  return [
+    notice(state, "acp_allowed", { text: why, data: { tool_use_id } }),
+    { kind: "reply", id, result: selected(optionId) },
+  ];
+}
+
+function permissionResult(state: AcpState, pending: PendingAsk, answer: Answer): unknown {
+  const decision = "decision" in answer ? answer.decision : "decline";
+  const once = optionOf(pending.params, "allow_once");
+  if (decision === "acceptForSession" && once !== undefined && pending.rule !== undefined) {
+    state.rules.add(pending.rule);
+  }
+  if (decision === "decline" || decision === "cancel") {
+    const optionId = optionOf(pending.params, "reject_once");
+    const reason = "message" in answer && isDemian(state) ? textOf(answer.message) : undefined;
+    const meta = reason === undefined ? {} : { _meta: { blemees: { reason } } };
+    return { ...(optionId === undefined ? CANCELLED : selected(optionId)), ...meta };
+  }
+  // Only where it was the one thing that a person could say yes with.
+  const always = decision === "acceptAlways" ? optionOf(pending.params, "allow_always") : undefined;
+  const optionId = once ?? always;
+  return optionId === undefined ? CANCELLED : selected(optionId);
+}
+
+/** Our own agent says so when it is started; no other one reads what we add to ACP. */
+function isDemian({ agent }: AcpState): boolean {
+  const { _meta: own } = objectOf(agent["agentCapabilities"]);
+  return [agent["_meta"], own].some((meta) => objectOf(meta)["demian"] !== undefined);
+}
+
+function selected(optionId: string): JsonObject {
+  return { outcome: { outcome: "selected", optionId } };
+}
+
+function elicitation(state: AcpState, request: AgentRequest): Report[] {
+  const { id, method, params } = request;
+  const form = formOf(params);
+  if (params["mode"] !== "form" || form === undefined) {
+    const message = "blemeesd answers forms of flat fields only";
+    return [
+      notice(state, "acp_request_refused", { level: "warn", text: message, data: { method } }),
+      { kind: "refuse", id, error: { code: INVALID_PARAMS, message } },
+    ];
+  }
+  if (state.turn?.isCancelled === true) return [{ kind: "reply", id, result: refusalOf(method) }];
+  const item_id = textOf(params["toolCallId"]);
+  const message = textOf(params["message"]) ?? "a question without words";
+  if (state.options.approvals === false) {
+    const text = `approvals are off, so nobody was asked: ${message}`;
+    return [
+      notice(state, "acp_refused", { level: "warn", text }),
+      { kind: "reply", id, result: { action: "decline" } },
+    ];
+  }
+  const native_id = nativeIdOf(id);
+  state.asks.set(native_id, { id, native_id, method, params, rule: undefined });
+  const payload = {
+    title: titleOf(message),
+    reason: message,
+    questions: form.questions,
+    choices: [
+      { decision: "accept" as const },
+      { decision: "decline" as const },
+      { decision: "cancel" as const },
+    ],
+  };
+  // A form of the agent's own question tool, or of somebody behind it (an MCP server).
+  const request_type = item_id === undefined ? ("elicitation" as const) : ("user_input" as const);
+  const thread_id = state.sessionId;
+  return [
+    { kind: "ask", ask: { native_id, request_type, payload, thread_id, ...optional("item_id", item_id) } },
+  ];
+}
+
+function elicitationResult(pending: PendingAsk, answer: Answer): unknown {
+  if ("answers" in answer) return { action: "accept", content: fillForm(pending.params, answer.answers) };
+  if (answer.decision === "decline" || answer.decision === "cancel") return { action: answer.decision };
+  return { action: "accept", content: {} };
+}
+
+function refusalOf(method: string): unknown {
+  return method === ELICITATION ? { action: "cancel" } : CANCELLED;
+}

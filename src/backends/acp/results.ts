@@ -1,0 +1,137 @@
+// The answer to session/prompt → `agent.result`. It is not trusted alone: what we did (cancel, decline) and what the agent
+// said on the way (a failure of its system) count too.
+import { isObject, type JsonObject } from "../../base/json.ts";
+import type { RpcErrorBody } from "../../base/jsonrpc.ts";
+import type { ResultEvent } from "../../protocol/events.ts";
+import type { Usage } from "../../protocol/usage.ts";
+import { countOf, objectOf, optional, textOf } from "../values.ts";
+import { type AcpState, notice, type Report, type TurnState } from "./state.ts";
+
+export type Answer = { result: unknown } | { error: RpcErrorBody };
+type Failure = NonNullable<ResultEvent["error"]>;
+
+const AUTH_REQUIRED = -32000;
+const AUTH_CODES: ReadonlySet<number> = new Set([AUTH_REQUIRED, 401, 403]);
+const AUTH_WORDS =
+  /\b40[13]\b|unauthori[sz]ed|authenticat|not logged in|(invalid|missing|incorrect) api key/i;
+const RATE_WORDS = /\b429\b|rate.?limit|too many requests/i;
+/** The turn is over and has an answer, but not the one that was wanted. */
+const CUT_SHORT: ReadonlyMap<string, string> = new Map([
+  ["max_tokens", "the answer was cut off at the model's token limit"],
+  ["refusal", "the model refused to go on"],
+]);
+const KNOWN: ReadonlySet<string> = new Set(["end_turn", "cancelled", "max_turn_requests"]);
+
+/** What stands in front of the result, and the result itself. */
+export function judge(
+  state: AcpState,
+  turn: TurnState,
+  answer: Answer,
+): { before: Report[]; result: ResultEvent } {
+  const base = { type: "agent.result", backend: state.backend } as const;
+  const money = costOf(state);
+  if ("error" in answer) {
+    const error = toFailure(answer.error);
+    if (turn.isCancelled) return { before: [], result: { ...base, subtype: "interrupted", error } };
+    return { before: authReports(error), result: { ...base, subtype: "error", ...money, error } };
+  }
+  const told = objectOf(answer.result);
+  const rest = { ...optional("usage", usageOf(told)), ...money };
+  if (turn.isCancelled) return { before: [], result: { ...base, subtype: "interrupted", ...rest } };
+  const failure = failureOf(turn, told);
+  if (failure !== undefined) {
+    return { before: authReports(failure), result: { ...base, subtype: "error", ...rest, error: failure } };
+  }
+  const reason = textOf(told["stopReason"]);
+  if (reason === undefined) {
+    const error = { code: "agent_error", message: "the agent ended the turn without saying why" };
+    return { before: [], result: { ...base, subtype: "error", ...rest, error } };
+  }
+  return { before: remarks(state, turn, reason), result: { ...base, subtype: subtypeOf(reason), ...rest } };
+}
+
+function subtypeOf(reason: string): ResultEvent["subtype"] {
+  if (reason === "cancelled") return "interrupted";
+  return reason === "max_turn_requests" ? "max_turns" : "success";
+}
+
+/** Why a turn ended in a way that its subtype does not tell. */
+function remarks(state: AcpState, turn: TurnState, reason: string): Report[] {
+  const data = { stop_reason: reason };
+  const tell = (text: string) => [notice(state, "acp_stop_reason", { level: "warn", text, data })];
+  if (reason === "cancelled" && turn.isDeclined) {
+    return tell("the agent ended the turn because what it asked for was declined");
+  }
+  const cut = CUT_SHORT.get(reason);
+  if (cut !== undefined) return tell(cut);
+  return KNOWN.has(reason) ? [] : tell(`the agent ended the turn with "${reason}"`);
+}
+
+/** codex-acp ends a failed turn with `end_turn` and the error as its last words. */
+function failureOf(turn: TurnState, told: JsonObject): Failure | undefined {
+  const air = objectOf(objectOf(objectOf(told["_meta"])["jetbrains"])["air"])["sessionFailure"];
+  const title = textOf(objectOf(air)["title"]);
+  if (title !== undefined) return classify({ code: "agent_error", message: title });
+  if (!turn.isFailed || told["stopReason"] === "cancelled") return undefined;
+  const message = turn.failure ?? (turn.lastText.trim() || "the agent reported a failure without words");
+  return classify({ code: "agent_error", message });
+}
+
+export function toFailure(error: RpcErrorBody): Failure {
+  const data = objectOf(error.data);
+  const kind = textOf(data["errorKind"]);
+  const details = textOf(data["details"]);
+  const message = details === undefined ? error.message : `${error.message}: ${details}`;
+  const code = kind === undefined || kind === "unknown" ? error.code : kind;
+  return classify({ code, message, ...optional("details", error.data) });
+}
+
+/** The codes that every backend uses. */
+function classify(failure: Failure): Failure {
+  const { code, message } = failure;
+  const isAuth =
+    (typeof code === "number" && AUTH_CODES.has(code)) ||
+    code === "authentication_failed" ||
+    AUTH_WORDS.test(message);
+  if (isAuth) return { ...failure, code: "auth_failed" };
+  if (code === 429 || code === "rate_limit" || RATE_WORDS.test(message)) {
+    return { ...failure, code: "rate_limit_exceeded" };
+  }
+  return failure;
+}
+
+function authReports({ code, message }: Failure): Report[] {
+  return code === "auth_failed" ? [{ kind: "auth_failed", message }] : [];
+}
+
+const USAGE_NAMES: ReadonlyArray<[keyof Usage & string, readonly string[]]> = [
+  ["input_tokens", ["inputTokens", "input_tokens"]],
+  ["output_tokens", ["outputTokens", "output_tokens"]],
+  ["cache_read_input_tokens", ["cachedReadTokens", "cachedInputTokens", "cached_input_tokens"]],
+  ["cache_creation_input_tokens", ["cachedWriteTokens", "cacheWriteInputTokens"]],
+  ["reasoning_output_tokens", ["thoughtTokens", "reasoningOutputTokens"]],
+];
+
+/** `usage` where the agent has it, else the vendor's `_meta.quota`. All zero means that nothing was counted. */
+function usageOf(result: JsonObject): Usage | undefined {
+  const quota = objectOf(objectOf(result["_meta"])["quota"])["token_count"];
+  for (const counts of [result["usage"], quota].filter(isObject)) {
+    const usage = Object.fromEntries(
+      USAGE_NAMES.flatMap(([name, names]) => {
+        const count = names.map((each) => countOf(counts[each])).find((each) => each !== undefined);
+        return count === undefined ? [] : [[name, count]];
+      }),
+    ) as Usage;
+    if (Object.values(usage).some((count) => count !== undefined && count > 0)) return usage;
+  }
+  return undefined;
+}
+
+/** Agents tell what the session has cost so far. */
+function costOf(state: AcpState): { cost_usd?: number } {
+  const { costUsd, costBefore } = state;
+  state.costBefore = costUsd;
+  if (costUsd === undefined || costBefore === undefined || costUsd <= costBefore) return {};
+  // Money in floating point: without this 0.3 - 0.1 is 0.19999999999999998.
+  return { cost_usd: Number((costUsd - costBefore).toFixed(9)) };
+}

@@ -1,0 +1,128 @@
+// Who gets a message of an agent that serves many sessions: every message names its session. What comes for a session that
+// is just being opened waits until we know its id; a request that nobody owns is refused, or the agent would wait for ever.
+import type { JsonObject } from "../../base/json.ts";
+import type { RpcId } from "../../base/jsonrpc.ts";
+import type { Log } from "../../base/log.ts";
+import { stringOf } from "../values.ts";
+import type { Frame } from "./translate.ts";
+
+export type Message = Exclude<Frame, { kind: "answer" }>;
+
+/** A session, as far as the process is concerned. */
+export interface Tenant {
+  /** `size`: bytes on the wire. */
+  deliver(frame: Frame, size: number): void;
+}
+
+export interface RouterParts {
+  refuse(id: RpcId, why: string): void;
+  log: Log;
+}
+
+export const HOLD_MESSAGES = 1000;
+/** Where messages wait that name no session. */
+const NO_SESSION = "";
+
+export class Router {
+  readonly #parts: RouterParts;
+  readonly #owners = new Map<string, Tenant>();
+  readonly #held = new Map<string, Array<{ message: Message; size: number }>>();
+  #opening = 0;
+  #heldMessages = 0;
+
+  constructor(parts: RouterParts) {
+    this.#parts = parts;
+  }
+
+  ownerOf(sessionId: string): Tenant | undefined {
+    return this.#owners.get(sessionId);
+  }
+
+  route(message: Message, size: number): void {
+    const sessionId = sessionIdOf(message.params);
+    if (sessionId === undefined) {
+      this.#toEverybody(message, size);
+      return;
+    }
+    const owner = this.#owners.get(sessionId);
+    if (owner !== undefined) owner.deliver(message, size);
+    else if (this.#opening > 0) this.#hold(sessionId, message, size);
+    else this.#drop(message, "no session of the daemon has this id");
+  }
+
+  /** From now on this session is the tenant's; what came for it before is delivered first. */
+  claim(sessionId: string, tenant: Tenant): void {
+    this.#owners.set(sessionId, tenant);
+    for (const id of [NO_SESSION, sessionId]) {
+      const held = this.#held.get(id) ?? [];
+      this.#held.delete(id);
+      this.#heldMessages -= held.length;
+      for (const { message, size } of held) tenant.deliver(message, size);
+    }
+  }
+
+  retire(tenant: Tenant): void {
+    for (const [sessionId, owner] of this.#owners) {
+      if (owner === tenant) this.#owners.delete(sessionId);
+    }
+  }
+
+  /** A session is being opened: its first messages may come before we know its id. */
+  async open<T>(work: () => Promise<T>): Promise<T> {
+    this.#opening += 1;
+    try {
+      return await work();
+    } finally {
+      this.#opening -= 1;
+      if (this.#opening === 0) this.#dropHeld();
+    }
+  }
+
+  close(): void {
+    this.#held.clear();
+    this.#heldMessages = 0;
+    this.#owners.clear();
+  }
+
+  #toEverybody(message: Message, size: number): void {
+    if (message.kind === "request") {
+      this.#drop(message, "it names no session");
+      return;
+    }
+    const tenants = new Set(this.#owners.values());
+    if (tenants.size === 0) this.#hold(NO_SESSION, message, size);
+    for (const tenant of tenants) tenant.deliver(message, size);
+  }
+
+  #hold(sessionId: string, message: Message, size: number): void {
+    if (this.#heldMessages >= HOLD_MESSAGES) {
+      this.#drop(message, "too much waits for sessions that are being opened");
+      return;
+    }
+    this.#heldMessages += 1;
+    const held = this.#held.get(sessionId) ?? [];
+    held.push({ message, size });
+    this.#held.set(sessionId, held);
+  }
+
+  /** What names no session goes on waiting for the first one. */
+  #dropHeld(): void {
+    for (const [sessionId, held] of this.#held) {
+      if (sessionId === NO_SESSION) continue;
+      this.#held.delete(sessionId);
+      this.#heldMessages -= held.length;
+      for (const { message } of held) this.#drop(message, "no session of the daemon has this id");
+    }
+  }
+
+  #drop(message: Message, why: string): void {
+    this.#parts.log.debug("acp.message_dropped", { method: message.method, why });
+    if (message.kind !== "request") return;
+    this.#parts.log.warn("acp.request_refused", { method: message.method, why });
+    this.#parts.refuse(message.id, `refused: ${why}`);
+  }
+}
+
+function sessionIdOf(params: JsonObject): string | undefined {
+  return stringOf(params["sessionId"]);
+}

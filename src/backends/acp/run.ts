@@ -1,0 +1,385 @@
+// One session of an ACP agent, in a process that may serve others too. Frames in, reports out, exactly one result a turn,
+// and an end that is told exactly once. What frames mean is translate.ts; the process is process.ts.
+import { within } from "../../base/child.ts";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { type RpcAnswer, RpcError } from "../../base/jsonrpc.ts";
+import type { Log } from "../../base/log.ts";
+import type { UserMessage } from "../../protocol/content.ts";
+import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
+import type { Answer } from "../../protocol/requests.ts";
+import { Inbox } from "../inbox.ts";
+import { killLeftovers } from "../leftovers.ts";
+import type { Lease } from "../pool.ts";
+import type { BackendSink, Ended, Run } from "../types.ts";
+import { objectOf } from "../values.ts";
+import { toPrompt } from "./input.ts";
+import { introduce } from "./intro.ts";
+import type { Opened } from "./open.ts";
+import type { AcpProcess, Resident } from "./process.ts";
+import { toReply } from "./requests.ts";
+import type { Limits } from "./spec.ts";
+import { StallWatch } from "./stall.ts";
+import { type AcpState, notice, type Report } from "./state.ts";
+import { askedTools, isToolRunning, openCommands } from "./tools.ts";
+import { abandonTurn, beginTurn, cancelTurn, type Frame, translate } from "./translate.ts";
+import { Turn } from "./turn.ts";
+
+export interface RunParts {
+  name: string;
+  lease: Lease<AcpProcess>;
+  state: AcpState;
+  sink: BackendSink;
+  log: Log;
+  limits: Limits;
+  stallMs: number;
+  userEcho: boolean;
+  /** Opens the session again after it was closed. */
+  reopen(sessionId: string): Promise<Opened>;
+  /** In the environment of every command of this session. */
+  marker: string;
+}
+
+/** What waits to be handled: a frame, and the turn whose answer it is. */
+interface Item {
+  frame: Frame;
+  turn?: Turn;
+}
+
+const FINISH_LIMIT_MS = 5000;
+/** After session/close the prompt is answered at once. */
+const LAST_WORD_MS = 500;
+/** A session that reads slowly may have so much waiting before the others in its process feel it. */
+const INBOX_BYTES = 16 * 1024 * 1024;
+
+export class AcpRun implements Run, Resident {
+  readonly #parts: RunParts;
+  readonly #server: AcpProcess;
+  readonly #inbox: Inbox<Item>;
+  readonly #stall: StallWatch;
+  #turn: Turn | undefined;
+  /** The agent has closed the session; the next message opens it again. */
+  #isClosedThere = false;
+  #isPaused = false;
+  #interrupting: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
+  #hurry: () => void = () => undefined;
+  readonly #hurried = new Promise<void>((resolve) => {
+    this.#hurry = resolve;
+  });
+  /** We wanted the end that comes, however it comes. */
+  #isAsked = false;
+  #hasEnded = false;
+  #tellGone: () => void = () => undefined;
+  /** The end was told and nothing is left. */
+  readonly #gone = new Promise<void>((resolve) => {
+    this.#tellGone = resolve;
+  });
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    this.#server = parts.lease.server;
+    this.#inbox = new Inbox({
+      deliver: (item) => this.#handle(item),
+      full: (isFull) => (isFull ? this.#server.hold(this) : this.#server.release(this)),
+      maxBytes: INBOX_BYTES,
+    });
+    this.#stall = new StallWatch({
+      limitMs: parts.stallMs,
+      isExcused: () => this.#isPaused || parts.state.asks.size > 0 || isToolRunning(parts.state),
+      tell: (silentMs) => this.#tellStall(silentMs),
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#server.pid;
+  }
+
+  get isBusy(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  async send(message: UserMessage): Promise<void> {
+    const { name, state, userEcho } = this.#parts;
+    const capabilities = objectOf(objectOf(state.agent["agentCapabilities"])["promptCapabilities"]);
+    const prompt = toPrompt(message, capabilities, name);
+    if (this.#hasEnded) throw new CodedError("backend_crashed", `${name} has ended; resume the session`);
+    if (this.#turn !== undefined) throw busy(name);
+    const turn = new Turn();
+    this.#turn = turn;
+    try {
+      if (this.#isClosedThere) await this.#reopen();
+    } catch (error) {
+      const failure = {
+        code: error instanceof CodedError ? error.code : "agent_error",
+        message: messageOf(error),
+      };
+      if (this.#turn === turn && !this.#hasEnded) this.#tellResult(turn, "error", failure);
+      return;
+    }
+    // It may have been interrupted meanwhile.
+    if (this.#turn !== turn || this.#hasEnded) return;
+    this.#reports(beginTurn(state));
+    if (userEcho) {
+      const { content } = message;
+      const echo = { role: "user" as const, content };
+      this.#parts.sink.event({ type: "agent.user_echo", backend: name, message: echo });
+    }
+    turn.isSent = true;
+    this.#stall.begin();
+    const params = { sessionId: state.sessionId, prompt };
+    this.#server.call("session/prompt", params, (answer, size) => this.#answered(turn, answer, size));
+  }
+
+  interrupt(): Promise<void> {
+    this.#interrupting ??= this.#interrupt().finally(() => {
+      this.#interrupting = undefined;
+      if (this.#isPaused) this.#inbox.pause();
+    });
+    return this.#interrupting;
+  }
+
+  async answer(native_id: string, answer: Answer): Promise<boolean> {
+    if (this.#hasEnded) return false;
+    const reply = toReply(this.#parts.state, native_id, answer);
+    if (reply === undefined) return false;
+    this.#stall.heard();
+    await this.#server.respond(reply.id, reply.result);
+    // With all its limits: an agent that ignores it is ended.
+    if (reply.cancels) void this.interrupt();
+    return true;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    // The end of an interrupted turn must get through, however slow the reader is.
+    if (this.#interrupting === undefined) this.#inbox.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#stall.heard();
+    this.#inbox.resume();
+  }
+
+  stop(how: "finish" | "now"): Promise<void> {
+    if (how === "now") this.#hurry();
+    this.#stopping ??= this.#stop(how);
+    return this.#stopping;
+  }
+
+  deliver(frame: Frame, size: number): void {
+    this.#stall.heard();
+    this.#inbox.push({ frame }, size);
+  }
+
+  stderr(line: string): void {
+    this.#parts.sink.stderr(line);
+  }
+
+  unreadable(size: number, reason: string): void {
+    const { name, state } = this.#parts;
+    const text = `a line of ${size} bytes from ${name} was skipped: ${reason}`;
+    this.#report(notice(state, "unreadable_output", { level: "warn", text }));
+  }
+
+  processEnded(why: Ended): void {
+    this.#inbox.resume();
+    this.#end({ ...why, expected: why.expected || this.#isAsked });
+  }
+
+  /** The session is open, for the first time or again. */
+  enter(opened: Opened): void {
+    const { name, state, sink } = this.#parts;
+    if (opened.sessionId !== state.sessionId || state.introduced === "") sink.nativeId(opened.sessionId);
+    this.#server.router.retire(this);
+    state.sessionId = opened.sessionId;
+    state.settings = opened.settings;
+    this.#isClosedThere = false;
+    this.#reports(introduce(state));
+    if (opened.lost !== undefined) {
+      const text = `${name} does not remember the conversation before (${opened.lost}); it begins anew`;
+      this.#report(notice(state, "session_lost", { level: "warn", text }));
+    }
+    for (const { frame, size } of opened.kept) this.deliver(frame, size);
+    this.#server.router.claim(opened.sessionId, this);
+  }
+
+  async #reopen(): Promise<void> {
+    const { reopen, state } = this.#parts;
+    const opened = await this.#server.router.open(() => reopen(state.sessionId));
+    if (!this.#hasEnded) this.enter(opened);
+  }
+
+  /** In its turn behind everything that the agent said before it, also when we read slowly. */
+  #answered(turn: Turn, answer: RpcAnswer, size: number): void {
+    if ("result" in answer) this.#inbox.push({ frame: { kind: "answer", answer }, turn }, size);
+    // Without an answer the agent is gone, and its end is told instead.
+    else if (answer.error instanceof RpcError) {
+      const { error } = answer;
+      this.#inbox.push({ frame: { kind: "answer", answer: { error } }, turn }, size);
+    }
+  }
+
+  #handle({ frame, turn }: Item): void {
+    const { state } = this.#parts;
+    if (this.#hasEnded) return;
+    if (frame.kind === "answer") {
+      // The answer to a prompt that was given up.
+      if (turn === undefined || turn !== this.#turn) return;
+      const { notBegun } = turn;
+      turn.leftRunning = notBegun !== undefined && openCommands(state).some((id) => !notBegun.has(id));
+    }
+    this.#reports(translate(state, frame));
+  }
+
+  #reports(reports: readonly Report[]): void {
+    for (const report of reports) this.#report(report);
+  }
+
+  #report(report: Report): void {
+    const { sink } = this.#parts;
+    if (report.kind === "event") this.#event(report.event);
+    else if (report.kind === "ask") sink.ask(report.ask);
+    else if (report.kind === "withdrawn") sink.withdrawn(report.native_id, report.reason);
+    else if (report.kind === "auth_failed") sink.authFailed(report.message);
+    else if (report.kind === "reply") void this.#server.respond(report.id, report.result);
+    else this.#server.respondError(report.id, report.error);
+  }
+
+  #event(event: AgentEvent): void {
+    const turn = this.#turn;
+    if (event.type !== "agent.result" || turn === undefined) {
+      this.#parts.sink.event(event);
+      return;
+    }
+    this.#endTurn(turn);
+    this.#parts.sink.event({ ...event, duration_ms: turn.durationMs });
+  }
+
+  #tellStall(silentMs: number): void {
+    const { name, state } = this.#parts;
+    const seconds = Math.round(silentMs / 1000);
+    const text = `${name} has said nothing for ${seconds} s; it may be trying to reach its model's server. Wait, or interrupt the turn.`;
+    this.#report(notice(state, "stalled", { level: "warn", text, data: { silent_s: seconds } }));
+  }
+
+  async #interrupt(): Promise<void> {
+    const { state, limits } = this.#parts;
+    const turn = this.#turn;
+    if (turn === undefined || this.#hasEnded) return;
+    this.#inbox.resume();
+    if (!turn.isSent) {
+      this.#tellResult(turn, "interrupted");
+      return;
+    }
+    turn.notBegun = askedTools(state);
+    this.#reports(cancelTurn(state));
+    this.#server.notify("session/cancel", { sessionId: state.sessionId });
+    await within(limits.cancelMs, Promise.race([turn.over, this.#gone]));
+    if (this.#hasEnded) return this.#gone;
+    if (this.#turn === turn) await this.#insist(turn);
+    // codex-acp says that the turn is cancelled while its command runs on, until the session is closed.
+    else if (turn.leftRunning) {
+      await this.#close();
+      await killLeftovers(this.#parts.marker, turn.sinceS);
+    }
+    if (this.#hasEnded) return this.#gone;
+  }
+
+  /** It was asked to stop and did not. */
+  async #insist(turn: Turn): Promise<void> {
+    const { state, name, log } = this.#parts;
+    const isClosed = await this.#close();
+    if (isClosed) await within(LAST_WORD_MS, Promise.race([turn.over, this.#gone]));
+    if (this.#turn !== turn || this.#hasEnded) return;
+    log.warn("acp.turn_abandoned", { agent: name });
+    // Whatever it still says of this turn is not heard.
+    this.#server.router.retire(this);
+    this.#reports(abandonTurn(state, "interrupted"));
+    this.#tellResult(turn, "interrupted");
+    const isAlone = this.#server.residents === 1;
+    if (isClosed && !isAlone) return;
+    this.#isAsked = true;
+    if (isAlone) await this.#server.kill(`${name} did not end the interrupted turn and was ended`);
+    else if (!(await this.#server.isResponsive())) {
+      await this.#server.kill(`${name} answered nothing any more and was ended`);
+    } else {
+      this.#server.moveOut(this);
+      this.#end({ expected: true, message: `${name} did not end the interrupted turn` });
+    }
+  }
+
+  /** Whether the agent has closed the session. */
+  async #close(): Promise<boolean> {
+    if (!this.#server.canSession("close") || this.#isClosedThere) return this.#isClosedThere;
+    const { state, limits } = this.#parts;
+    const params: JsonObject = { sessionId: state.sessionId };
+    this.#isClosedThere = await this.#server.request("session/close", params, limits.closeMs).then(
+      () => true,
+      () => false,
+    );
+    return this.#isClosedThere;
+  }
+
+  #tellResult(turn: Turn, subtype: ResultEvent["subtype"], error?: ResultEvent["error"]): void {
+    const failure = error === undefined ? {} : { error };
+    const { name, sink } = this.#parts;
+    this.#endTurn(turn);
+    const { durationMs: duration_ms } = turn;
+    sink.event({ type: "agent.result", backend: name, subtype, duration_ms, ...failure });
+  }
+
+  #endTurn(turn: Turn): void {
+    if (this.#turn === turn) this.#turn = undefined;
+    this.#stall.end();
+    turn.end();
+  }
+
+  async #stop(how: "finish" | "now"): Promise<void> {
+    this.#isAsked = true;
+    const { lease, state } = this.#parts;
+    const turn = this.#turn;
+    // Nobody will answer what it asked, so it would not finish.
+    if (how === "finish" && turn !== undefined && state.asks.size === 0) {
+      await within(FINISH_LIMIT_MS, Promise.race([turn.over, this.#hurried, this.#gone]));
+    }
+    // A process of its own takes everything along when it must be quick.
+    if (!this.#hasEnded && !(lease.isOwn && how === "now")) await this.#leave();
+    this.#server.moveOut(this);
+    await lease.release(how);
+    this.#end({ expected: true, message: "closed" });
+    await this.#gone;
+  }
+
+  async #leave(): Promise<void> {
+    const { state } = this.#parts;
+    const turn = this.#turn;
+    if (turn?.isSent === true) {
+      this.#inbox.resume();
+      this.#reports(cancelTurn(state));
+      this.#server.notify("session/cancel", { sessionId: state.sessionId });
+      await within(LAST_WORD_MS, Promise.race([turn.over, this.#gone]));
+    }
+    if (!this.#hasEnded) await Promise.race([this.#close(), this.#gone]);
+  }
+
+  #end(why: Ended): void {
+    if (this.#hasEnded) return;
+    const { name, state, lease, sink, marker } = this.#parts;
+    this.#reports(abandonTurn(state, `${name} has ended`));
+    this.#hasEnded = true;
+    this.#stall.end();
+    // After a crash too: the next start gets a new process.
+    void lease.release("now");
+    void killLeftovers(marker).then(() => {
+      sink.ended(why);
+      if (this.#turn !== undefined) this.#endTurn(this.#turn);
+      this.#tellGone();
+    });
+  }
+}
+
+function busy(name: string): CodedError {
+  return new CodedError("session_busy", `${name} runs a turn; wait for its agent.result or interrupt it`);
+}

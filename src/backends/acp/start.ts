@@ -1,0 +1,136 @@
+// From a start order to a session in an agent's process: which process, and which way in.
+import { CodedError } from "../../base/coded-error.ts";
+import { silentLog } from "../../base/log.ts";
+import type { Lease, Pool } from "../pool.ts";
+import type { BackendSink, Run, StartOrder } from "../types.ts";
+import type { Births } from "./births.ts";
+import { type Identity, processEnvironment, sessionEnvironment } from "./environment.ts";
+import { type Opened, type Opening, openAgain, openNew } from "./open.ts";
+import { type AcpOptions, cwdFor } from "./options.ts";
+import type { AcpProcess, ProcessOrder } from "./process.ts";
+import { AcpRun } from "./run.ts";
+import type { AcpHost, AcpSpec, Clock, Limits } from "./spec.ts";
+import { newState } from "./state.ts";
+
+/** What all sessions of one agent share. */
+export interface AgentParts {
+  spec: AcpSpec;
+  host: AcpHost;
+  limits: Limits;
+  clock: Clock;
+  pool: Pool<AcpProcess, ProcessOrder>;
+  births: Births;
+  /** Tells the sessions of this daemon from those of another one. */
+  hostId: string;
+}
+
+const HANDSHAKE_MS = 30_000;
+const STALL_MS = 60_000;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+/** `command`: the program that was found. */
+export async function startAcpRun(
+  parts: AgentParts,
+  command: string,
+  order: StartOrder,
+  sink: BackendSink,
+): Promise<Run> {
+  const { spec, host, limits, pool } = parts;
+  const options = order.options as AcpOptions;
+  const cwd = await cwdFor(spec, options);
+  const own = spec.process !== "shared";
+  const identity = { env: order.env, marker: `${parts.hostId}:${order.session_id}` };
+  const place = own ? cwd : spec.cwd;
+  const process: ProcessOrder = {
+    name: spec.name,
+    command,
+    args: spec.args ?? [],
+    env: processEnvironment(host.env, spec, identity, own),
+    ...(place === undefined ? {} : { cwd: place }),
+    maxLineBytes: host.maxLineBytes ?? MAX_LINE_BYTES,
+    log: host.log ?? silentLog,
+    handshakeMs: spec.handshakeMs ?? HANDSHAKE_MS,
+    finishMs: limits.finishMs,
+    graceMs: limits.graceMs,
+  };
+  const lease = await pool.acquire(process, own);
+  try {
+    return await lease.server.router.open(() =>
+      enter(parts, { lease, order, options, sink, cwd, identity, own }),
+    );
+  } catch (error) {
+    await lease.release("now");
+    throw error;
+  }
+}
+
+interface Entry {
+  lease: Lease<AcpProcess>;
+  order: StartOrder;
+  options: AcpOptions;
+  sink: BackendSink;
+  cwd: string;
+  identity: Identity;
+  own: boolean;
+}
+
+async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
+  const { spec, limits, clock, births } = parts;
+  const { lease, order, options, sink, cwd, identity } = entry;
+  const { server } = lease;
+  const opening: Opening = {
+    name: spec.name,
+    server,
+    cwd,
+    meta: entry.own ? undefined : { blemees: { env: sessionEnvironment(identity) } },
+    wishes: {
+      model: options.model ?? spec.model,
+      mode: options.mode ?? spec.mode,
+      config: { ...spec.config, ...options.config },
+    },
+    limits,
+    clock,
+    births,
+    waiting: (text) =>
+      sink.event({ type: "agent.notice", backend: spec.name, level: "info", category: "resume_waits", text }),
+  };
+  const opened = await open(opening, order);
+  const run = new AcpRun({
+    name: spec.name,
+    lease,
+    state: newState({
+      backend: spec.name,
+      sessionId: opened.sessionId,
+      cwd,
+      options,
+      settings: opened.settings,
+      agent: server.intro,
+      isNew: opened.isNew,
+    }),
+    sink,
+    log: order.log,
+    limits,
+    stallMs: spec.stallMs ?? STALL_MS,
+    userEcho: options.user_echo === true,
+    reopen: (sessionId) => openAgain(opening, sessionId, true),
+    marker: identity.marker,
+  });
+  if (!server.moveIn(run)) {
+    throw new CodedError("spawn_failed", `${spec.name} ended while the session was opened`);
+  }
+  run.enter(opened);
+  return run;
+}
+
+async function open(opening: Opening, order: StartOrder): Promise<Opened> {
+  const { server, name } = opening;
+  if (!order.resume) return openNew(opening);
+  // Without the agent's id nothing was ever opened there.
+  if (order.native_session_id === undefined && order.began_here) return openNew(opening);
+  const sessionId = order.native_session_id ?? order.session_id;
+  if (server.router.ownerOf(sessionId) !== undefined) {
+    const text = `session ${sessionId} of ${name} is open in another session of this daemon`;
+    throw new CodedError("spawn_failed", text);
+  }
+  return openAgain(opening, sessionId, order.began_here);
+}

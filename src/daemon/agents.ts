@@ -1,0 +1,54 @@
+// `[agents.NAME]` of the config file: checked, with the path of what is wrong.
+import { CodedError } from "../base/coded-error.ts";
+import { isObject } from "../base/json.ts";
+import { nearest } from "../base/nearest.ts";
+import { AGENT_KEYS, type AgentConfig, type AgentKey, type AgentKeyName } from "./agent-keys.ts";
+
+/** Backends of our own, and other names under which clients know them. */
+export const RESERVED_NAMES: readonly string[] = ["claude", "codex", "codex-app", "demian", "demo"];
+
+/** It stands in URLs, in `options.NAME` and on command lines. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** `path`: the file, for messages. Throws `invalid_message`. */
+export function readAgents(value: unknown, path: string): Record<string, AgentConfig> {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw bad(`${path}: agents: expected tables, [agents.NAME]`);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, table]) => [name, readAgent(name, table, path)]),
+  );
+}
+
+function readAgent(name: string, table: unknown, path: string): AgentConfig {
+  const at = `${path}: agents.${name}`;
+  if (!NAME.test(name)) {
+    throw bad(
+      `${at}: a name has letters, digits, ".", "_", "-", begins with a letter or a digit, and is short`,
+    );
+  }
+  if (RESERVED_NAMES.includes(name.toLowerCase())) {
+    throw bad(`${at}: ${name} is a backend of blemeesd itself; choose another name`);
+  }
+  if (!isObject(table)) throw bad(`${at}: expected a table with at least command = "…"`);
+  const names = Object.keys(AGENT_KEYS) as AgentKeyName[];
+  for (const key of Object.keys(table)) {
+    if (Object.hasOwn(AGENT_KEYS, key)) continue;
+    const guess = nearest(key, names);
+    throw bad(`${at}.${key}: unknown key${guess === undefined ? "" : `; did you mean "${guess}"?`}`);
+  }
+  return Object.fromEntries(names.map((key) => [key, pick(key, table[key], at)])) as AgentConfig;
+}
+
+function pick(name: AgentKeyName, value: unknown, at: string): unknown {
+  const key: AgentKey = AGENT_KEYS[name];
+  const checked = key.check.safeParse(value);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  const place = [name, ...(issue?.path ?? [])].map(String).join(".");
+  const why = value === undefined ? "required" : (issue?.message ?? "not valid");
+  throw bad(`${at}.${place}: ${why}`);
+}
+
+function bad(message: string): CodedError {
+  return new CodedError("invalid_message", message);
+}

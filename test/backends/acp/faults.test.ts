@@ -1,0 +1,161 @@
+// Agents that misbehave: each turn has exactly one end, nothing stays behind, and the session can be used again.
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { user } from "../conformance.ts";
+import { isRunning, pidIn } from "../processes.ts";
+import { fakeAgent, noticesOf, say } from "./fake.ts";
+
+const subtypes = ({ sink }: { sink: { results: Array<{ subtype: string }> } }) =>
+  sink.results.map(({ subtype }) => subtype);
+
+describe("interrupt", () => {
+  test("of an agent that answers end_turn is an interrupt all the same", async () => {
+    const session = await fakeAgent({ cancelReason: "end_turn" }).start();
+    await session.run.send(user("#slow 1000 20"));
+    await session.sink.until(({ events }) => events.some(({ type }) => type === "agent.delta"));
+    await session.run.interrupt();
+    expect(subtypes(session)).toEqual(["interrupted"]);
+    expect(await say(session, "#say next")).toBe("next");
+  });
+
+  test("answers what is open with the outcome cancelled", async () => {
+    const agent = fakeAgent();
+    const session = await agent.start();
+    await session.run.send(user("#ask make"));
+    await session.sink.untilAsk(1);
+    await session.run.interrupt();
+    expect(agent.heard()).toContainEqual(
+      expect.objectContaining({ id: 0, result: { outcome: { outcome: "cancelled" } } }),
+    );
+  });
+
+  test("ends the command that an agent leaves running: the session is closed there and resumed with the next message", async () => {
+    const agent = fakeAgent();
+    const session = await agent.start();
+    await say(session, "#say before");
+    const file = join(agent.home.home, "pid");
+    await session.run.send(user(`#run ${file}`));
+    const pid = await pidIn(file);
+    await session.run.interrupt();
+    expect(subtypes(session)).toEqual(["success", "interrupted"]);
+    expect(isRunning(pid)).toBe(false);
+    expect(await say(session, "#history")).toContain("#say before");
+    const methods = agent.heard().flatMap(({ method }) => method ?? []);
+    expect(methods.slice(-4)).toEqual([
+      "session/cancel",
+      "session/close",
+      "session/resume",
+      "session/prompt",
+    ]);
+    expect(agent.pids()).toHaveLength(1);
+  });
+
+  test("also ends a command that survives the close, in a process that sessions share", async () => {
+    const agent = fakeAgent({ leaveCommand: true }, { spec: { process: "shared" } });
+    const session = await agent.start();
+    const file = join(agent.home.home, "pid");
+    await session.run.send(user(`#run ${file}`));
+    const pid = await pidIn(file);
+    await session.run.interrupt();
+    expect(isRunning(pid)).toBe(false);
+  });
+
+  test("of an agent that ignores it ends the process; the session goes on in another one", async () => {
+    const agent = fakeAgent({ fault: "deaf" });
+    const session = await agent.start();
+    const { pid = 0 } = session.run;
+    await session.run.send(user("#hang"));
+    await session.sink.until(({ events }) => events.some(({ type }) => type === "agent.delta"));
+    await session.run.interrupt();
+    expect(subtypes(session)).toEqual(["interrupted"]);
+    expect(session.sink.ends).toMatchObject([{ expected: true }]);
+    expect(isRunning(pid)).toBe(false);
+    const id = session.sink.heard.flatMap((heard) => (heard.kind === "nativeId" ? [heard.id] : []))[0] ?? "";
+    const again = await agent.start({}, { resume: true, native_session_id: id });
+    expect(await say(again, "#history")).toContain("#hang");
+  });
+
+  test("of one session that hangs does not touch the others in its process", async () => {
+    const agent = fakeAgent({ can: ["resume"] }, { spec: { process: "shared" } });
+    const [stuck, other] = await Promise.all([agent.start(), agent.start()]);
+    await other.run.send(user("#slow 40 20 #say done"));
+    await stuck.run.send(user("#hang"));
+    await stuck.sink.until(({ events }) => events.some(({ type }) => type === "agent.delta"));
+    await stuck.run.interrupt();
+    expect(subtypes(stuck)).toEqual(["interrupted"]);
+    expect(stuck.sink.ends).toMatchObject([{ expected: true }]);
+    await other.sink.untilResults(1);
+    expect(subtypes(other)).toEqual(["success"]);
+    expect(other.sink.ends).toEqual([]);
+  });
+
+  test("of one session ends a shared process that answers nothing any more, and everybody is told", async () => {
+    const agent = fakeAgent({ fault: "frozen" }, { spec: { process: "shared" } });
+    const [one, two] = await Promise.all([agent.start(), agent.start()]);
+    await one.run.send(user("#say x"));
+    await one.run.interrupt();
+    expect(one.sink.ends).toMatchObject([{ expected: true }]);
+    await two.sink.untilEnded();
+    expect(two.sink.ends).toMatchObject([
+      { expected: false, message: expect.stringContaining("answered nothing") },
+    ]);
+  });
+});
+
+describe("the process", () => {
+  test("that dies in a turn ends the run once: open tools and requests are closed, and no result is made up", async () => {
+    const session = await fakeAgent().start();
+    await session.run.send(user("#open-tool #stderr last-words #exit 3"));
+    await session.sink.untilEnded();
+    expect(session.sink.ends).toMatchObject([
+      { expected: false, code: 3, message: expect.stringContaining("last-words") },
+    ]);
+    expect(session.sink.events.at(-1)).toMatchObject({ type: "agent.tool_result", is_error: true });
+    expect(session.sink.results).toEqual([]);
+    await expect(session.run.send(user("#say x"))).rejects.toMatchObject({ code: "backend_crashed" });
+  });
+
+  test("that prints garbage or a line without end goes on, and it is told", async () => {
+    const session = await fakeAgent({}, { host: { maxLineBytes: 1024 * 1024 } }).start();
+    expect(await say(session, "#garbage #big 3 #say still here")).toBe("still here");
+    expect(noticesOf(session, "unreadable_output").map(({ text }) => text)).toEqual([
+      expect.stringContaining("it is not JSON"),
+      expect.stringContaining("it is not an object"),
+      expect.stringContaining("longer than"),
+    ]);
+  });
+
+  test.each([
+    ["the end of its input", { ignoreEof: true }],
+    ["the end of its input and SIGTERM", { ignoreEof: true, ignoreTerm: true }],
+  ])("that ignores %s is ended all the same", async (_what, setup) => {
+    const session = await fakeAgent(setup).start();
+    const { pid = 0 } = session.run;
+    await session.run.stop("finish");
+    expect(session.sink.ends).toMatchObject([{ expected: true }]);
+    expect(isRunning(pid)).toBe(false);
+  });
+
+  test("is left in order: cancel, close, end of input; and its commands end with it", async () => {
+    const agent = fakeAgent({ leaveCommand: true });
+    const session = await agent.start();
+    const file = join(agent.home.home, "pid");
+    await session.run.send(user(`#run ${file} #ask never`));
+    const pid = await pidIn(file);
+    const stopping = session.run.stop("finish");
+    void session.run.stop("now");
+    await stopping;
+    const methods = agent.heard().flatMap(({ method }) => method ?? []);
+    expect(methods.slice(-2)).toEqual(["session/cancel", "session/close"]);
+    expect(isRunning(pid)).toBe(false);
+    expect(session.sink.ends).toHaveLength(1);
+  });
+
+  test("that sessions share outlives one of them", async () => {
+    const agent = fakeAgent({}, { spec: { process: "shared" } });
+    const [one, two] = await Promise.all([agent.start(), agent.start()]);
+    await one.run.stop("finish");
+    expect(await say(two, "#say alone")).toBe("alone");
+    expect(agent.heard().filter(({ method }) => method === "session/close")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,76 @@
+// `[agents.NAME]` of the config file: what is read, and what is said when it is wrong.
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createBackends } from "../../src/backends/registry.ts";
+import { loadConfig } from "../../src/daemon/config.ts";
+import { tempDir } from "../backends/temp-dir.ts";
+
+const room = tempDir("agents-config");
+
+function load(toml: string) {
+  const home = mkdtempSync(join(room, "home-"));
+  const file = join(home, "config.toml");
+  writeFileSync(file, toml);
+  return loadConfig({ flags: {}, env: { HOME: home, XDG_RUNTIME_DIR: home }, file });
+}
+
+const FULL = `
+[agents.opencode]
+command = "opencode"
+args = ["acp"]
+env = { OPENCODE_DISABLE_AUTOUPDATE = "1" }
+process = "shared"
+cwd_within = ["/src"]
+mode = "plan"
+config = { effort = "low", fast = true }
+stall_s = 5
+[agents."my.agent-2"]
+command = "/opt/agent"
+`;
+
+test("each table is a backend with its defaults, between ours and the demo", () => {
+  const { config, warnings } = load(FULL);
+  expect(warnings).toEqual([]);
+  expect(config.agents["opencode"]).toMatchObject({
+    args: ["acp"],
+    process: "shared",
+    stall_s: 5,
+    start_s: 30,
+  });
+  expect(config.agents["my.agent-2"]).toMatchObject({
+    args: [],
+    env: {},
+    process: "per-session",
+    stall_s: 60,
+  });
+  const demian = { script: "demian.js", version: "1" };
+  const names = createBackends(config, { env: {}, demian }).map(({ name }) => name);
+  expect(names).toEqual(["claude", "codex", "demian", "opencode", "my.agent-2", "demo"]);
+});
+
+test("without the script of demian it is not detected, and says what is missing", async () => {
+  const { config } = load("");
+  const demian = { script: join(room, "no-demian.js"), version: "1" };
+  const backend = createBackends(config, { env: {}, demian }).find(({ name }) => name === "demian");
+  expect(await backend?.detect()).toBeUndefined();
+});
+
+describe("a mistake names the table and the key", () => {
+  test.each([
+    ["[agents.x]", "agents.x.command: required"],
+    ['[agents.x]\ncomand = "a"', 'agents.x.comand: unknown key; did you mean "command"?'],
+    ['[agents.x]\ncommand = "a"\nargs = "acp"', "agents.x.args: "],
+    ['[agents.x]\ncommand = "a"\nenv = { A = 1 }', "agents.x.env.A: "],
+    ['[agents.x]\ncommand = "a"\ncwd = "rel"', "agents.x.cwd: expected an absolute path"],
+    ['[agents.x]\ncommand = "a"\nprocess = "one"', "agents.x.process: "],
+    ['[agents.claude]\ncommand = "a"', "agents.claude: claude is a backend of blemeesd itself"],
+    ['[agents.Demian]\ncommand = "a"', "agents.Demian: Demian is a backend of blemeesd itself"],
+    ['[agents."-x"]\ncommand = "a"', "agents.-x: a name has letters"],
+    ['agents = "x"', "agents: expected tables"],
+  ])("%s", (toml, message) => {
+    expect(() => load(toml)).toThrow(
+      expect.objectContaining({ code: "invalid_message", message: expect.stringContaining(message) }),
+    );
+  });
+});
