@@ -1,11 +1,12 @@
 // Every backend of the daemon. To add one: a folder, and a line here.
 import type { Log } from "../base/log.ts";
+import { type DemianProgram, demianSpec } from "./acp/demian.ts";
+import { createDemoBackend } from "./acp/demo.ts";
 import { createAcpBackend } from "./acp/index.ts";
 import type { AcpSpec } from "./acp/spec.ts";
 import { createClaudeBackend } from "./claude/index.ts";
 import { createCodexBackend } from "./codex/index.ts";
 import type { Transport } from "./codex/program.ts";
-import { createDemoBackend } from "./demo/index.ts";
 import type { Backend } from "./types.ts";
 
 export interface BackendsConfig {
@@ -35,18 +36,11 @@ export interface AgentSettings {
   start_s: number;
 }
 
-/** Our own agent: the script of `demian`, and its version. */
-export interface DemianProgram {
-  script: string;
-  version: string;
-}
-
 export interface BackendsParts {
   env: NodeJS.ProcessEnv;
   /** For what concerns no session. */
   log?: Log;
-  /** Absent: there is no such backend. */
-  demian?: DemianProgram;
+  demian: DemianProgram;
 }
 
 export function createBackends(config: BackendsConfig, parts: BackendsParts): Backend[] {
@@ -54,7 +48,7 @@ export function createBackends(config: BackendsConfig, parts: BackendsParts): Ba
   const maxLineBytes = config.max_line_bytes;
   const host = { env, maxLineBytes, ...(log === undefined ? {} : { log }) };
   const specs = [
-    ...(demian === undefined ? [] : [demianSpec(demian)]),
+    demianSpec(demian, env),
     ...Object.entries(config.agents ?? {}).map(([name, settings]) => toSpec(name, settings)),
   ];
   return [
@@ -70,21 +64,8 @@ export function createBackends(config: BackendsConfig, parts: BackendsParts): Ba
       ...(log === undefined ? {} : { log }),
     }),
     ...specs.map((spec) => createAcpBackend(spec, host)),
-    createDemoBackend(),
+    createDemoBackend(demian, host),
   ];
-}
-
-/** One process for all of its sessions: each costs a few megabytes then. */
-function demianSpec({ script, version }: DemianProgram): AcpSpec {
-  return {
-    name: "demian",
-    command: process.execPath,
-    args: [script, "acp"],
-    process: "shared",
-    version,
-    needs: [script],
-    advice: "install blemees again",
-  };
 }
 
 function toSpec(name: string, settings: AgentSettings): AcpSpec {

@@ -87,8 +87,12 @@ export async function runMain(
   onReaderGone: () => void = () => process.exit(0),
 ): Promise<void> {
   process.stdout.on("error", (error) => {
-    if (errnoOf(error) !== "EPIPE") throw error;
-    onReaderGone();
+    if (errnoOf(error) === "EPIPE") {
+      onReaderGone();
+      return;
+    }
+    process.stderr.write(`${program}: stdout cannot be written: ${sanitize(messageOf(error))}\n`);
+    process.exit(1);
   });
   try {
     process.exitCode = await main();

@@ -10,7 +10,8 @@ export interface Sink {
   isTTY?: boolean | undefined;
   columns?: number | undefined;
   write(text: string): boolean;
-  once(event: "drain", listener: () => void): unknown;
+  once(event: "drain" | "error", listener: () => void): unknown;
+  removeListener(event: "drain" | "error", listener: () => void): unknown;
 }
 
 export interface OutputOptions {
@@ -48,7 +49,7 @@ export class Output {
     const { stdout } = this.#options;
     this.#writes += 1;
     if (stdout.write(sanitize(text))) return;
-    await new Promise<void>((resolve) => stdout.once("drain", resolve));
+    await drained(stdout);
   }
 
   line(text: string): Promise<void> {
@@ -60,7 +61,7 @@ export class Output {
     const { stdout } = this.#options;
     this.#writes += 1;
     if (stdout.write(`${this.#styled(stdout, style, sanitize(text))}\n`)) return;
-    await new Promise<void>((resolve) => stdout.once("drain", resolve));
+    await drained(stdout);
   }
 
   /** One frame as one line of JSON. */
@@ -101,6 +102,19 @@ export class Output {
   #styled(sink: Sink, style: Style, text: string): string {
     return styled(sink, this.#options.env ?? process.env, style, text);
   }
+}
+
+/** Waits until the reader has taken what was written, or is gone: then nothing is taken any more. */
+export function drained(sink: Sink): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      sink.removeListener("drain", done);
+      sink.removeListener("error", done);
+      resolve();
+    };
+    sink.once("drain", done);
+    sink.once("error", done);
+  });
 }
 
 /** Plain where nobody looks at a screen, or where colours are not wanted. */

@@ -31,8 +31,8 @@ export function bannerText(
     ...(isDemo
       ? [
           "            No real agent was found: the built-in demo answers. Install Claude Code or Codex",
-          "            (npm install -g @anthropic-ai/claude-code, npm install -g @openai/codex),",
-          "            or set --claude or --codex, then start again.",
+          "            (npm install -g @anthropic-ai/claude-code, npm install -g @openai/codex), or give our own",
+          "            agent a model (npx demian list-providers), then start again.",
         ]
       : []),
     "",

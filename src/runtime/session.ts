@@ -183,7 +183,8 @@ export class Session implements DemianSession {
   }
 
   #emit(event: EventBody): void {
-    this.#transcript?.write(this.#tell(event));
+    const told = this.#tell(event);
+    this.#transcript?.write(told);
   }
 
   #tell(event: EventBody): RuntimeEvent {

@@ -1,7 +1,7 @@
 // A million broken frames through the real inbound path (SAFETY.md, "fuzz of every wire"): FUZZ_INPUTS for more.
 import { expect, test } from "vitest";
+import { createDemoBackend } from "../../src/backends/acp/demo.ts";
 import { checkClaudeOptions } from "../../src/backends/claude/options.ts";
-import { createDemoBackend } from "../../src/backends/demo/index.ts";
 import { type JsonObject, parseUntrusted } from "../../src/base/json.ts";
 import { INBOUND } from "../../src/protocol/wire/blemees2.ts";
 import { blemees1 } from "../../src/servers/socket/blemees1.ts";
@@ -13,7 +13,7 @@ const INPUTS = Number(process.env["FUZZ_INPUTS"] ?? 1_000_000);
 const LONG = { timeout: 1_800_000 };
 const CONTROL_INPUTS = 50_000;
 
-const demo = createDemoBackend();
+const demo = createDemoBackend({ script: "demian.js", version: "1" }, { env: {} });
 const wire: Target = {
   parse: parseUntrusted,
   accept: (protocol, frame) => (protocol === "blemees/1" ? blemees1 : blemees2).accept(frame),

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Message } from "../../src/runtime/messages.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
@@ -106,6 +106,14 @@ describe("a session", () => {
     await expect(session.use({ provider: "othr" })).rejects.toMatchObject({ code: "unknown_provider" });
     await expect(session.use({ agent: "nobody" })).rejects.toMatchObject({ code: "unknown_agent" });
     expect(session).toMatchObject({ agent: "plan", provider: "other" });
+  });
+
+  test("without a transcript tells everything all the same", async () => {
+    model.script(chatReply("Hello."));
+    const { session, events } = await place.open({ transcript: false });
+    await session.run({ text: "hi" });
+    expect(events).toContainEqual(expect.objectContaining({ type: "model.text", text: "Hello." }));
+    expect(existsSync(`${place.cwd}/.demian`)).toBe(false);
   });
 
   test("tells each message as it joins the history", async () => {

@@ -41,7 +41,10 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
     checkOptions: (block) => checkAcpOptions(name, block),
     spawnOptions: ({ approvals, ...wish }) => ({ ...wish, ...(approvals ? {} : { approvals }) }),
     // Starting it to ask would take seconds, and may reach for the network.
-    detect: async () => ((await find()) === undefined ? undefined : (version ?? PRESENT)),
+    detect: async () => {
+      if ((await find()) === undefined || (await spec.isReady?.()) === false) return undefined;
+      return version ?? PRESENT;
+    },
     start: async (order, sink) => {
       const command = await find();
       if (command === undefined) throw notFound(spec);

@@ -14,7 +14,7 @@ export interface Permission {
   rule: string | undefined;
 }
 
-/** In Claude's input, words for people that change from call to call. */
+/** In the input of Claude's Bash, words for people that change from call to call; in another tool's it is input. */
 const WORDS = "description";
 const FILE_KINDS: ReadonlySet<unknown> = new Set(["edit", "delete", "move"]);
 
@@ -84,14 +84,18 @@ function reasonOf(tool: Tool, what: string | undefined): string | undefined {
   return reason === "" || reason === what ? undefined : reason;
 }
 
-/** The same tool with exactly the same input. A title alone may be cut short, so it is no rule. */
+/**
+ * The same tool with exactly the same input, and everything else of it that a person was shown and could go by. A title
+ * alone may be cut short, so it is no rule; beside a command it is words.
+ */
 function ruleOf(tool: Tool): string | undefined {
-  const { input } = tool;
+  const { input, kind = "", name = "", title, locations } = tool;
   const changes = changesOf(tool);
   if (!hasInput(input) && changes.length === 0) return undefined;
   const { [WORDS]: _words, ...rest } = objectOf(input);
-  const exact = hasInput(rest) ? rest : input;
-  return JSON.stringify(sorted([tool.kind ?? "", tool.name ?? "", exact ?? null, changes]));
+  const isCommand = kind === "execute" && rest["command"] !== undefined;
+  const told = isCommand ? [rest] : [input ?? null, title ?? null];
+  return JSON.stringify(sorted([kind, name, locations, changes, ...told]));
 }
 
 function refusals(hearsReasons: boolean): Choice[] {

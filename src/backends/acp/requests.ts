@@ -24,6 +24,8 @@ const INVALID_PARAMS = -32602;
 const CANCELLED = { outcome: { outcome: "cancelled" } };
 
 export function toReportsOfRequest(state: AcpState, request: AgentRequest): Report[] {
+  // What a person sees under this id is the first: the answer must not be taken for another.
+  if (state.asks.has(nativeIdOf(request.id))) return askedTwice(state, request);
   if (request.method === PERMISSION) return permission(state, request);
   if (request.method === ELICITATION) return elicitation(state, request);
   const message = `blemeesd offers no ${request.method}`;
@@ -70,11 +72,28 @@ export function withdrawAll(state: AcpState, reason: string, isHeard: boolean): 
   });
 }
 
-function permission(state: AcpState, { id, method, params }: AgentRequest): Report[] {
-  if (state.turn?.isCancelled === true) return [{ kind: "reply", id, result: CANCELLED }];
+/** It gets no answer of its own, which would be one to the first. */
+function askedTwice(state: AcpState, { id, method }: AgentRequest): Report[] {
+  const text = `the agent asked again under the id ${nativeIdOf(id)} of a request that is open: not heard`;
+  return [notice(state, "acp_request_refused", { level: "warn", text, data: { method } })];
+}
+
+/** Nobody waits for a turn that is over, and a session that asks takes no message. */
+function outOfTurn(state: AcpState, { id, method }: AgentRequest): Report[] {
+  const text = `the agent asked while no turn runs: refused (${method})`;
+  return [
+    notice(state, "acp_refused", { level: "warn", text }),
+    { kind: "reply", id, result: refusalOf(method) },
+  ];
+}
+
+function permission(state: AcpState, request: AgentRequest): Report[] {
+  const { id, method, params } = request;
+  if (state.turn === undefined) return outOfTurn(state, request);
+  if (state.turn.isCancelled) return [{ kind: "reply", id, result: CANCELLED }];
   const { tool, reports: told } = askAbout(state, objectOf(params["toolCall"]));
   if (tool === undefined) {
-    const error = { code: INVALID_PARAMS, message: "toolCall/toolCallId names no tool that runs" };
+    const error = { code: INVALID_PARAMS, message: "toolCall/toolCallId is missing" };
     return [{ kind: "refuse", id, error }];
   }
   const before: Report[] = [...closeText(state).map((event): Report => ({ kind: "event", event })), ...told];
@@ -85,7 +104,7 @@ function permission(state: AcpState, { id, method, params }: AgentRequest): Repo
   const isFree = state.options.approvals === false;
   if (isFree || (rule !== undefined && state.rules.has(rule))) {
     const why = isFree ? "approvals are off" : "it was allowed for this session";
-    return [...before, ...allowUnasked(state, { id, method, params }, `${nameOf(tool)}: ${why}`, tool.id)];
+    return [...before, ...allowUnasked(state, request, `${nameOf(tool)}: ${why}`, tool.id)];
   }
   const native_id = nativeIdOf(id);
   state.asks.set(native_id, { id, native_id, method, params, rule });
@@ -147,7 +166,8 @@ function elicitation(state: AcpState, request: AgentRequest): Report[] {
       { kind: "refuse", id, error: { code: INVALID_PARAMS, message } },
     ];
   }
-  if (state.turn?.isCancelled === true) return [{ kind: "reply", id, result: refusalOf(method) }];
+  if (state.turn === undefined) return outOfTurn(state, request);
+  if (state.turn.isCancelled) return [{ kind: "reply", id, result: refusalOf(method) }];
   const item_id = textOf(params["toolCallId"]);
   const message = textOf(params["message"]) ?? "a question without words";
   if (state.options.approvals === false) {

@@ -90,6 +90,11 @@ export class Router {
       return;
     }
     const tenants = new Set(this.#owners.values());
+    // What is said in one session is not for the others.
+    if (message.method === "session/update" && tenants.size !== 1) {
+      this.#drop(message, "it names no session");
+      return;
+    }
     if (tenants.size === 0) this.#hold(NO_SESSION, message, size);
     for (const tenant of tenants) tenant.deliver(message, size);
   }

@@ -24,6 +24,10 @@ export interface AcpSpec {
   stallMs?: number;
   /** How long it may take to answer the handshake. */
   handshakeMs?: number;
+  /** Our own: it takes model and mode with the session, before it looks for a provider. */
+  isOurs?: boolean;
+  /** Whether it could do anything; asked when agents are looked for. Absent: it could. */
+  isReady?(): Promise<boolean>;
   /** Known without asking it. */
   version?: string;
   /** Files without which there is nothing to start. */

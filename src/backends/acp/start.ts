@@ -3,6 +3,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { silentLog } from "../../base/log.ts";
 import type { Lease, Pool } from "../pool.ts";
 import type { BackendSink, Run, StartOrder } from "../types.ts";
+import { optional } from "../values.ts";
 import type { Births } from "./births.ts";
 import { type Identity, processEnvironment, sessionEnvironment } from "./environment.ts";
 import { type Opened, type Opening, openAgain, openNew } from "./open.ts";
@@ -78,16 +79,18 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
   const { spec, limits, clock, births } = parts;
   const { lease, order, options, sink, cwd, identity } = entry;
   const { server } = lease;
+  const chosen = {
+    ...optional("model", options.model ?? spec.model),
+    ...optional("mode", options.mode ?? spec.mode),
+  };
   const opening: Opening = {
     name: spec.name,
     server,
     cwd,
-    meta: entry.own ? undefined : { blemees: { env: sessionEnvironment(identity) } },
-    wishes: {
-      model: options.model ?? spec.model,
-      mode: options.mode ?? spec.mode,
-      config: { ...spec.config, ...options.config },
-    },
+    meta: entry.own
+      ? undefined
+      : { blemees: { env: sessionEnvironment(identity), ...(spec.isOurs ? chosen : {}) } },
+    wishes: { ...(spec.isOurs ? {} : chosen), config: { ...spec.config, ...options.config } },
     limits,
     clock,
     births,
@@ -115,6 +118,8 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     reopen: (sessionId) => openAgain(opening, sessionId, true),
     marker: identity.marker,
   });
+  // Two at once may get the same one, and an agent may give it away twice: nobody hears what another session is told.
+  if (server.router.ownerOf(opened.sessionId) !== undefined) throw taken(spec.name, opened.sessionId);
   if (!server.moveIn(run)) {
     throw new CodedError("spawn_failed", `${spec.name} ended while the session was opened`);
   }
@@ -128,9 +133,11 @@ async function open(opening: Opening, order: StartOrder): Promise<Opened> {
   // Without the agent's id nothing was ever opened there.
   if (order.native_session_id === undefined && order.began_here) return openNew(opening);
   const sessionId = order.native_session_id ?? order.session_id;
-  if (server.router.ownerOf(sessionId) !== undefined) {
-    const text = `session ${sessionId} of ${name} is open in another session of this daemon`;
-    throw new CodedError("spawn_failed", text);
-  }
+  if (server.router.ownerOf(sessionId) !== undefined) throw taken(name, sessionId);
   return openAgain(opening, sessionId, order.began_here);
+}
+
+function taken(name: string, sessionId: string): CodedError {
+  const text = `session ${sessionId} of ${name} is open in another session of this daemon`;
+  return new CodedError("spawn_failed", text);
 }

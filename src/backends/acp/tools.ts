@@ -17,7 +17,9 @@ const NAME = /^[A-Za-z_][\w-]*$/;
 export function updateTool(state: AcpState, update: JsonObject): Report[] {
   const id = textOf(update["toolCallId"]);
   if (id === undefined) return [notice(state, "acp_tool_without_id", { data: update })];
-  if (state.doneTools.has(id)) return lateUpdate(state, id, update);
+  // Some models call the first tool of every answer "call_0": a new call by an old name is a new tool.
+  const isAnew = update["sessionUpdate"] === "tool_call" && state.turn !== undefined;
+  if (state.doneTools.has(id) && !isAnew) return lateUpdate(state, id, update);
   const tool = mergeTool(state, id, update);
   const reports: Report[] = [];
   const isKnown = hasInput(tool.input) || RUNNING.has(tool.status);
@@ -34,7 +36,7 @@ export function updateTool(state: AcpState, update: JsonObject): Report[] {
 /** The tool that a request is about. It is told now, whatever is known of it. */
 export function askAbout(state: AcpState, call: JsonObject): { tool: Tool | undefined; reports: Report[] } {
   const id = textOf(call["toolCallId"]);
-  if (id === undefined || state.doneTools.has(id)) return { tool: undefined, reports: [] };
+  if (id === undefined) return { tool: undefined, reports: [] };
   // Some tell less here than they did before.
   const known = objectOf(state.tools.get(id)?.input);
   const rawInput = isObject(call["rawInput"]) ? { ...known, ...call["rawInput"] } : call["rawInput"];
@@ -82,6 +84,7 @@ export function changesOf(tool: Tool): Change[] {
 function mergeTool(state: AcpState, id: string, update: JsonObject): Tool {
   const tool = state.tools.get(id) ?? newTool(id);
   state.tools.set(id, tool);
+  state.doneTools.delete(id);
   const meta = objectOf(objectOf(update["_meta"])["claudeCode"]);
   tool.name = textOf(update["name"]) ?? textOf(meta["toolName"]) ?? tool.name ?? titleAsName(update);
   tool.title = textOf(update["title"]) ?? tool.title;
@@ -99,9 +102,9 @@ function mergeTool(state: AcpState, id: string, update: JsonObject): Tool {
   return tool;
 }
 
-/** Each piece was told as it came; a command may print for hours. */
+/** Each piece was told as it came; a command may print for hours. Cut rarely: each cut copies all of it. */
 function tailOf(text: string): string {
-  return text.length <= MAX_TERMINAL_CHARS ? text : `[…]${text.slice(-MAX_TERMINAL_CHARS)}`;
+  return text.length <= 2 * MAX_TERMINAL_CHARS ? text : `[…]${text.slice(-MAX_TERMINAL_CHARS)}`;
 }
 
 function newTool(id: string): Tool {

@@ -6,7 +6,7 @@ import type { Context } from "./command.ts";
 import { EXIT_CODES, type Stop } from "./io.ts";
 import { orderOf } from "./order.ts";
 
-export async function runAcp(given: Arguments, { io, version }: Context): Promise<number> {
+export async function runAcp(given: Arguments, { io, version, createRuntime }: Context): Promise<number> {
   const order = orderOf(given, io.cwd);
   // Sessions bring their own directory; this one is for clients that send none, and for relative paths.
   if (given.flags["cwd"] !== undefined) {
@@ -30,6 +30,7 @@ export async function runAcp(given: Arguments, { io, version }: Context): Promis
       env: io.env,
       version,
       signal: abort.signal,
+      ...(given.flags["demo"] === true ? { createRuntime } : {}),
       flags: {
         ...(order.agent === undefined ? {} : { agent: order.agent }),
         ...(order.provider === undefined ? {} : { provider: order.provider }),

@@ -8,7 +8,7 @@ import { usageLines } from "../help-lines.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { Choosing } from "./choosing.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
-import { showReport } from "./once.ts";
+import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
 import { askQuestion, createAsker } from "./permission.ts";
 import { compactedText, Progress } from "./progress.ts";
@@ -38,6 +38,8 @@ export class Chat {
   #settings: Settings;
   #session: DemianSession | undefined;
   #parts: readonly UserContentPart[];
+  /** What was chosen has worked, and was kept. */
+  #isRemembered = false;
   #isRunning = false;
   /** Ctrl-C came; a second one leaves. */
   #isArmed = false;
@@ -81,6 +83,7 @@ export class Chat {
     const { mode } = runtime.config.sandbox;
     const held = `sandbox ${mode} (${order.flags["sandbox"] === undefined ? "config" : "flag"})`;
     screen.say(settingsLine(this.#settings, [`cwd ${sanitizeLine(runtime.cwd)}`, held]));
+    screen.note("· Enter takes what stands in brackets, ? lists what there is");
     runtime.agents.get(this.#settings.agent.value);
     while (this.#session === undefined) {
       const chosen = await this.#choosing().both(this.#settings);
@@ -91,7 +94,6 @@ export class Chat {
       this.#settings = chosen;
       await this.#attempt(async () => {
         this.#session = await this.#open();
-        await this.#options.onChosen(this.#settings);
       });
     }
     if (this.#session.sandbox === "none") {
@@ -172,11 +174,18 @@ export class Chat {
       const report = await session.run({ text, ...(parts.length === 0 ? {} : { parts }) });
       unwatch();
       await showReport(report, screen, this.#progress);
+      await this.#remember(report);
       screen.note(`· ${spentText(report)}`);
     } finally {
       unwatch();
       this.#isRunning = false;
     }
+  }
+
+  async #remember(report: TurnReport): Promise<void> {
+    if (this.#isRemembered || !isGood(report)) return;
+    this.#isRemembered = true;
+    await this.#options.onChosen(this.#settings);
   }
 
   /** Typed while a task runs. */
@@ -238,7 +247,7 @@ export class Chat {
     const { provider, model } = chosenOf(chosen);
     await session.use(model === undefined ? { provider } : { provider, model });
     this.#settings = chosen;
-    await this.#options.onChosen(chosen);
+    this.#isRemembered = false;
     screen.note(`· provider ${sanitizeLine(session.provider)}, model ${sanitizeLine(session.model)}`);
   }
 

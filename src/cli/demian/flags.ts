@@ -33,6 +33,7 @@ const SESSION: readonly Flag[] = [
     completes: "sandbox",
     summary: "how commands are held: off, read-only or workspace-write",
   },
+  { name: "demo", summary: "a script instead of a model: needs no account and touches nothing" },
   { name: "yes", short: "y", summary: "allow what would be asked; denials still hold" },
   { name: "dry-run", summary: "stop before write_file, edit_file and bash do anything" },
   { name: "stream", summary: "take the answer as it is made (default)" },

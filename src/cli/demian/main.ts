@@ -120,11 +120,15 @@ function contextOf(given: Arguments, options: MainOptions): Context {
     io,
     output: new Output({ stdout, stderr, env, isQuiet: given.flags["quiet"] === true }),
     isJson: given.flags["json"] === true,
-    createRuntime:
-      options.createRuntime ??
-      (async (order) => (await import("../../runtime/runtime.ts")).createRuntime(order)),
+    createRuntime: options.createRuntime ?? (given.flags["demo"] === true ? createDemo : createReal),
   };
 }
+
+const createReal: Context["createRuntime"] = async (order) =>
+  (await import("../../runtime/runtime.ts")).createRuntime(order);
+
+const createDemo: Context["createRuntime"] = async (order) =>
+  createReal((await import("../../runtime/demo/index.ts")).asDemo(order));
 
 function say(io: Io, text: string): number {
   io.stdout.write(`${text}\n`);

@@ -23,8 +23,8 @@ export interface OnceOptions {
   text: string;
   parts: readonly UserContentPart[];
   isJson: boolean;
-  /** The session is there, so the choice was good. */
-  onOpen(): Promise<void>;
+  /** The provider answered, so the choice was good. */
+  onAnswered(): Promise<void>;
 }
 
 export async function runOnce(options: OnceOptions): Promise<number> {
@@ -49,10 +49,10 @@ export async function runOnce(options: OnceOptions): Promise<number> {
         else if (!isJson) progress.see(event);
       },
     });
-    await options.onOpen();
     const input = { text, ...(parts.length === 0 ? {} : { parts }) };
     const report = await session.run({ ...input, signal: stopping.signal });
     await session.close();
+    if (isGood(report)) await options.onAnswered();
     if (isJson && !stopping.isUnread) await output.json({ type: "result", sessionId: session.id, ...report });
     else if (!isJson) await showReport(report, screen, progress);
     return stopping.code ?? exitCodeOf(report.outcome);
@@ -68,22 +68,17 @@ export async function showReport(report: TurnReport, screen: Screen, progress: P
   if (progress.hasShown(text)) screen.freshLine();
   else if (outcome !== "aborted") await screen.answer(text);
   screen.freshLine();
+  if (outcome === "completed" && text === "") screen.note("· the model ended without an answer");
   if (outcome === "completed") return;
-  const why = message === undefined ? SHORT[outcome] : sanitizeLine(message);
+  const why = sanitizeLine(message ?? outcome);
   if (outcome === "aborted") screen.note(`· ${why}`);
   else screen.error(`✗ ${why}`);
 }
 
-const SHORT: Record<TurnEnd, string> = {
-  completed: "done",
-  max_turns: "the limit of turns was reached; --max-turns sets another",
-  max_tokens: "the answer was cut off at the provider's limit of tokens",
-  content_filter: "the provider's content filter stopped the answer",
-  aborted: "stopped",
-  failed: "the provider failed",
-  blocked: "a hook blocked the message",
-  denied: "a tool was refused, and the task stopped with it",
-};
+/** A provider or a model that does not work is not worth remembering. */
+export function isGood({ outcome }: TurnReport): boolean {
+  return outcome !== "failed" && outcome !== "aborted" && outcome !== "blocked";
+}
 
 export function exitCodeOf(outcome: TurnEnd): number {
   if (outcome === "completed") return 0;

@@ -1,7 +1,7 @@
 // What a person sees while demian works: talk on stderr, the answer on stdout. It knows whether the cursor is at the
 // beginning of a row, because both may be the same terminal, and it can hold the talk back while somebody types.
 import { sanitize, sanitizeControls } from "../../base/sanitize.ts";
-import { type Sink, type Style, styled } from "../output.ts";
+import { drained, type Sink, type Style, styled } from "../output.ts";
 
 export interface ScreenOptions {
   stdout: Sink;
@@ -91,7 +91,7 @@ export class Screen {
     const clean = stdout.isTTY === true ? sanitize(text) : sanitizeControls(text);
     const isTaken = stdout.write(clean.endsWith("\n") ? clean : `${clean}\n`);
     if (isShared) this.#isAtStart = true;
-    if (!isTaken) await new Promise<void>((resolve) => stdout.once("drain", resolve));
+    if (!isTaken) await drained(stdout);
   }
 
   /** Ends a row that something stands in. */

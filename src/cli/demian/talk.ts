@@ -15,6 +15,8 @@ import { HOW_TO_SAY, wholeMessage } from "./piped.ts";
 import { Screen } from "./screen.ts";
 import { choiceToSave, resolveSettings, type Settings } from "./settings.ts";
 
+const NOTHING_SAVED: Awaited<ReturnType<typeof loadPreferences>> = { preferences: {} };
+
 export async function runTalk(given: Arguments, context: Context): Promise<number> {
   const { io, isJson } = context;
   const order = orderOf(given, io.cwd);
@@ -30,15 +32,18 @@ export async function runTalk(given: Arguments, context: Context): Promise<numbe
   try {
     for (const warning of runtime.warnings) screen.warn(`! ${sanitizeLine(warning)}`);
     const directory = projectDir(io.env, runtime.cwd);
-    const { preferences, warning } = await loadPreferences(directory);
+    // The demo is no choice that somebody made for this project.
+    const isDemo = given.flags["demo"] === true;
+    const { preferences, warning } = isDemo ? NOTHING_SAVED : await loadPreferences(directory);
     if (warning !== undefined) screen.warn(`! ${sanitizeLine(warning)}`);
     const settings = resolveSettings(runtime, order, preferences);
     const imageOrder = { cwd: io.cwd, ...runtime.config.multimodal };
     const parts = await Promise.all((given.many["image"] ?? []).map((image) => imagePart(image, imageOrder)));
-    const onChosen = (chosen: Settings): Promise<void> => remember(chosen, directory, screen);
+    const onChosen = (chosen: Settings): Promise<void> =>
+      isDemo ? Promise.resolve() : remember(chosen, directory, screen);
     if (isChat) return await new Chat({ io, screen, runtime, settings, order, parts, onChosen }).run();
-    const onOpen = (): Promise<void> => onChosen(settings);
-    return await runOnce({ io, screen, runtime, settings, order, text, parts, isJson, onOpen });
+    const onAnswered = (): Promise<void> => onChosen(settings);
+    return await runOnce({ io, screen, runtime, settings, order, text, parts, isJson, onAnswered });
   } finally {
     await runtime.close();
   }

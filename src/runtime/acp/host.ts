@@ -12,7 +12,7 @@ import type { Message } from "../messages.ts";
 import type { SessionOrder } from "../session-types.ts";
 import type { Choices } from "./choices.ts";
 import { promptRunning, unknownSession } from "./errors.ts";
-import { askedFor, type Cwd, checkedCwd, ignored, type OpenParams } from "./open-params.ts";
+import { askedFor, type Cwd, checkedCwd, ignored, type OpenParams, wishedFor } from "./open-params.ts";
 import type { SessionMeta, SessionRecord } from "./record.ts";
 import type { Runtimes } from "./runtimes.ts";
 import { AcpSession } from "./session.ts";
@@ -197,7 +197,13 @@ export class AcpHost {
           client,
           capabilities: this.#capabilities,
           record,
-          choice: { ...this.#order.defaults, ...choice, ...asked, ...(history.length > 0 && { history }) },
+          choice: {
+            ...this.#order.defaults,
+            ...choice,
+            ...wishedFor(params._meta, runtime.providers),
+            ...asked,
+            ...(history.length > 0 && { history }),
+          },
         });
       const session = await open(keptChoice(record?.meta)).catch((error: unknown) => {
         if (!(error instanceof CodedError) || !VANISHED.has(error.code)) throw error;

@@ -4,7 +4,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import { errnoOf, messageOf } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
-import type { SessionOrder } from "../session-types.ts";
+import type { ProviderChoice, SessionOrder } from "../session-types.ts";
 import { invalidParams } from "./errors.ts";
 
 export interface OpenParams {
@@ -58,6 +58,33 @@ export function askedFor(
     ...(approvals !== undefined && { yes: approvals === false }),
     ...(transcript !== undefined && { transcript: transcript === true }),
   };
+}
+
+/** `_meta.blemees.mode` and `.model`: what the session begins with, where waiting for `session/set_model` is too late. */
+export function wishedFor(
+  meta: Record<string, unknown> | null | undefined,
+  providers: readonly ProviderChoice[],
+): Pick<SessionOrder, "agent" | "provider" | "model"> {
+  const ours = meta?.["blemees"];
+  const { mode, model } = isObject(ours) ? ours : {};
+  for (const [name, value] of Object.entries({ mode, model })) {
+    if (value === undefined || (typeof value === "string" && value !== "")) continue;
+    throw invalidParams(`_meta.blemees.${name} must be a text`);
+  }
+  return {
+    ...(typeof mode === "string" && { agent: mode }),
+    ...(typeof model === "string" && modelOf(model, providers)),
+  };
+}
+
+/** "provider/model", a provider alone, or a model of the default provider. */
+function modelOf(
+  wish: string,
+  providers: readonly ProviderChoice[],
+): Pick<SessionOrder, "provider" | "model"> {
+  const [key = "", ...rest] = wish.split("/");
+  if (!providers.some((one) => one.key === key)) return { model: wish };
+  return rest.length === 0 ? { provider: key } : { provider: key, model: rest.join("/") };
 }
 
 /** For people: what was asked for and is not there. */

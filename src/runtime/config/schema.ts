@@ -87,20 +87,13 @@ export const Anthropic = z.strictObject({
   apiKey: z.string().optional().describe("The key itself. Better use `apiKeyEnv`."),
 });
 
-/** Answers from a script: for tests and for the demo agent. Holds no secret and reaches nothing. */
-export const Scripted = z.strictObject({
-  type: z.literal("scripted"),
-  ...modelSettings,
-  paceMs: z.int().min(0).max(10_000).optional().describe("The time between two words."),
-});
-
 /** Known by name, but not here (yet): resolving one says why. */
 const NotHere = z.looseObject({
   type: z.enum(["codex", "claudecode", "claudecode-api-legacy"]),
   ...modelSettings,
 });
 
-export const ProviderConfig = z.discriminatedUnion("type", [OpenAICompatible, Anthropic, Scripted, NotHere]);
+export const ProviderConfig = z.discriminatedUnion("type", [OpenAICompatible, Anthropic, NotHere]);
 export type ProviderConfig = z.infer<typeof ProviderConfig>;
 
 /** What a file says of a provider that is there already: a preset, or one of a weaker layer. */

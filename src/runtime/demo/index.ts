@@ -2,12 +2,13 @@
 // answer, a tool call, an approval, a question, an interrupt and a resume.
 import type { AgentDefinition } from "../agents/types.ts";
 import { createScriptedProvider } from "../providers/scripted/index.ts";
-import type { ResolvedProvider } from "../providers/types.ts";
+import type { ChatRequest, ResolvedProvider } from "../providers/types.ts";
 import type { RuntimeOrder } from "../session-types.ts";
 import { performScene } from "./scenes.ts";
 import { CLOCK, demoTools, QUESTION, SHELL } from "./tools.ts";
 
 export const DEMO = "demo";
+/** With `@20ms` behind it: so long between two words. */
 const DEMO_MODEL = "demo-scripted";
 const PACE_MS = 20;
 
@@ -24,15 +25,19 @@ const AGENT: AgentDefinition = {
   ],
 };
 
-/** What makes a runtime the demo. It leaves nothing behind in the workspace. */
-export function demoOrder(paceMs = PACE_MS): Pick<RuntimeOrder, "agents" | "tools" | "providers" | "flags"> {
-  const provider = createScriptedProvider({ reply: ({ messages }) => performScene(messages), paceMs });
+/** Makes a runtime the demo. It leaves nothing behind in the workspace. */
+export function asDemo(order: RuntimeOrder): RuntimeOrder {
+  const provider = createScriptedProvider({
+    reply: (request) => ({ paceMs: paceOf(request), ...performScene(request.messages) }),
+  });
   const resolved: ResolvedProvider = { key: DEMO, type: provider.id, model: DEMO_MODEL, provider };
   return {
+    ...order,
     agents: [AGENT],
     tools: demoTools(),
     providers: new Map([[DEMO, resolved]]),
     flags: {
+      ...order.flags,
       defaultAgent: DEMO,
       defaultProvider: DEMO,
       sandbox: { mode: "off" },
@@ -40,4 +45,9 @@ export function demoOrder(paceMs = PACE_MS): Pick<RuntimeOrder, "agents" | "tool
       persistentGrants: { enabled: false },
     },
   };
+}
+
+function paceOf({ model }: ChatRequest): number {
+  const said = /@(\d{1,5})ms$/.exec(model)?.[1];
+  return said === undefined ? PACE_MS : Number(said);
 }

@@ -7,7 +7,6 @@ import type { RetryOptions } from "./retry.ts";
 export type ConfigOf<T extends ProviderConfig["type"]> = Extract<ProviderConfig, { type: T }>;
 export type OpenAIConfig = ConfigOf<"openai-compatible">;
 export type AnthropicConfig = ConfigOf<"anthropic">;
-export type ScriptedConfig = ConfigOf<"scripted">;
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

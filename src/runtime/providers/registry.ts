@@ -1,12 +1,10 @@
 // The kinds of providers: a type of the configuration and who makes it. To add one: a folder, and a line here.
 import { CodedError } from "../../base/coded-error.ts";
 import type { ProviderConfig } from "../config/schema.ts";
-import { textOfUser } from "../messages.ts";
 import { createAnthropicProvider } from "./anthropic/index.ts";
 import { createOpenAIProvider } from "./openai/index.ts";
-import type { ConfigOf, ProviderContext, ScriptedConfig } from "./registry-types.ts";
-import { createScriptedProvider } from "./scripted/index.ts";
-import type { ChatRequest, Provider } from "./types.ts";
+import type { ConfigOf, ProviderContext } from "./registry-types.ts";
+import type { Provider } from "./types.ts";
 
 type Factories = {
   readonly [T in ProviderConfig["type"]]: (config: ConfigOf<T>, context: ProviderContext) => Provider;
@@ -15,7 +13,6 @@ type Factories = {
 const FACTORIES: Factories = {
   "openai-compatible": createOpenAIProvider,
   anthropic: createAnthropicProvider,
-  scripted: createEcho,
   codex: (_, context) => notYet(context),
   claudecode: (_, context) => notYet(context),
   "claudecode-api-legacy": (_, { key }) => {
@@ -37,17 +34,4 @@ function notYet({ key }: ProviderContext): Provider {
     "provider_not_available",
     `the provider ${key} is not available yet in this version; choose another one, for example openai, anthropic or ollama`,
   );
-}
-
-/** Who configures a script without one hears himself. */
-function createEcho({ paceMs }: ScriptedConfig): Provider {
-  return createScriptedProvider({
-    reply: (request) => ({ text: `This is a script, not a model. You said: ${lastPrompt(request)}` }),
-    ...(paceMs === undefined ? {} : { paceMs }),
-  });
-}
-
-function lastPrompt({ messages }: ChatRequest): string {
-  const last = messages.findLast((message) => message.role === "user");
-  return last?.role === "user" ? textOfUser(last) : "";
 }

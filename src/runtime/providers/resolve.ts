@@ -13,8 +13,6 @@ export interface ResolveOptions extends Partial<Omit<ProviderContext, "key">> {
   model?: string;
 }
 
-const SCRIPTED_MODEL = "scripted";
-
 /** Throws `CodedError`: what is missing, and how to set it. Nothing is loaded and nobody is asked yet. */
 export function resolveProvider(
   key: string,
@@ -22,7 +20,7 @@ export function resolveProvider(
   options: ResolveOptions,
 ): ResolvedProvider {
   const config = findConfig(key, providers);
-  const model = options.model ?? modelOf(config);
+  const model = options.model ?? config.model;
   const provider = createProvider(config, { ...options, key, model: model ?? "" });
   if (model === undefined) throw modelMissing(key);
   return {
@@ -38,7 +36,7 @@ export function resolveProvider(
 /** Every configured provider, with what is missing before it can be used. */
 export function providerChoices(providers: DemianConfig["providers"], env: Env): ProviderChoice[] {
   return Object.entries(providers).map(([key, config]) => {
-    const choice = { key, type: config.type, model: modelOf(config) ?? "" };
+    const choice = { key, type: config.type, model: config.model ?? "" };
     try {
       resolveProvider(key, providers, { env });
       return { ...choice, isReady: true };
@@ -61,10 +59,6 @@ function findConfig(key: string, providers: DemianConfig["providers"]): Provider
   const guess = nearest(key, names);
   const hint = guess === undefined ? `there are: ${names.join(", ")}` : `did you mean ${guess}?`;
   throw new CodedError("unknown_provider", `no provider is called "${key}"; ${hint}`);
-}
-
-function modelOf(config: ProviderConfig): string | undefined {
-  return config.model ?? (config.type === "scripted" ? SCRIPTED_MODEL : undefined);
 }
 
 function modelMissing(key: string): CodedError {

@@ -16,7 +16,7 @@ function registry(agents: Record<string, object>) {
   ]);
   const config = DemianConfig.parse({
     agents: Object.fromEntries(complete),
-    providers: { fast: { type: "scripted" } },
+    providers: { fast: { type: "openai-compatible" as const, baseURL: "http://localhost" } },
   });
   const sources = new Map(Object.keys(agents).map((name) => [name, source]));
   return createAgentRegistry({ config, sources, toolNames, providerKeys: ["embedded"] });

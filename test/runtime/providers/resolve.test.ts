@@ -315,12 +315,6 @@ test("settings of the model go along, and --model wins", () => {
   expect(resolveProvider("x", { x: config }, { env: {}, model: "flag" }).model).toBe("flag");
 });
 
-test("a scripted provider needs nothing, and says what it is", async () => {
-  const { provider, model } = resolveProvider("s", { s: { type: "scripted" } }, { env: {} });
-  expect(model).toBe("scripted");
-  expect((await listen(provider)).text).toMatch(/not a model.*hello/);
-});
-
 test.each(["http://127.0.0.1:4000", "http://localhost:4000/v1", "http://[::1]:4000", "http://0.0.0.0:4000"])(
   "a server on this machine (%s) needs no key, of neither kind; one elsewhere does",
   async (baseURL) => {

@@ -18,13 +18,12 @@ export interface ScriptedReply {
   toolCalls?: readonly { name: string; input: unknown }[];
   /** After the text. */
   failure?: ProviderFailure;
-  /** Between two words, instead of the usual. */
+  /** Between two words. */
   paceMs?: number;
 }
 
 export interface ScriptedOptions {
   reply(request: ChatRequest): ScriptedReply;
-  paceMs?: number;
 }
 
 export function createScriptedProvider(options: ScriptedOptions): Provider {
@@ -34,17 +33,13 @@ export function createScriptedProvider(options: ScriptedOptions): Provider {
       const reply = options.reply(request);
       return Promise.resolve(responseOf(request, reply, reply.text ?? "", reply.failure));
     },
-    stream: (request) => streamed(request, options.reply(request), options.paceMs ?? 0),
+    stream: (request) => streamed(request, options.reply(request)),
   };
 }
 
-async function* streamed(
-  request: ChatRequest,
-  reply: ScriptedReply,
-  usualPaceMs: number,
-): AsyncIterable<ChatStreamEvent> {
+async function* streamed(request: ChatRequest, reply: ScriptedReply): AsyncIterable<ChatStreamEvent> {
   const { signal } = request;
-  const paceMs = reply.paceMs ?? usualPaceMs;
+  const { paceMs = 0 } = reply;
   for await (const text of words(reply.reasoning, paceMs, signal)) yield { type: "reasoning_delta", text };
   let said = "";
   for await (const text of words(reply.text, paceMs, signal)) {

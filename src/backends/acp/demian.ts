@@ -1,0 +1,56 @@
+// Our own agent, and the demo, which is the same program with a script instead of a model.
+import { execFile } from "node:child_process";
+import { isObject } from "../../base/json.ts";
+import type { AcpSpec, Environment } from "./spec.ts";
+
+/** The script of `demian`, and its version. */
+export interface DemianProgram {
+  script: string;
+  version: string;
+}
+
+const READY_LIMIT_MS = 10_000;
+
+/** One process for all of its sessions: each costs a few megabytes then. */
+export function demianSpec({ script, version }: DemianProgram, env: Environment): AcpSpec {
+  return {
+    ...own(script, version),
+    name: "demian",
+    args: [script, "acp"],
+    isReady: () => isReady(script, env),
+  };
+}
+
+export function demoSpec({ script, version }: DemianProgram): AcpSpec {
+  return { ...own(script, version), name: "demo", args: [script, "acp", "--demo"] };
+}
+
+function own(script: string, version: string) {
+  return {
+    command: process.execPath,
+    process: "shared" as const,
+    isOurs: true,
+    version,
+    needs: [script],
+    advice: "install blemees again",
+  };
+}
+
+/** Has it a model to ask? Only demian itself knows; without one it is still started when somebody names it. */
+function isReady(script: string, env: Environment): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { env: { ...env }, timeout: READY_LIMIT_MS, cwd: "/" };
+    execFile(process.execPath, [script, "list-providers", "--json"], options, (error, stdout) => {
+      resolve(error === null && hasReady(stdout));
+    });
+  });
+}
+
+function hasReady(stdout: string): boolean {
+  try {
+    const rows: unknown = JSON.parse(stdout);
+    return Array.isArray(rows) && rows.some((row) => isObject(row) && row["isReady"] === true);
+  } catch {
+    return false;
+  }
+}
