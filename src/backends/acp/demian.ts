@@ -1,5 +1,8 @@
 // Our own agent, and the demo, which is the same program with a script instead of a model.
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { isObject } from "../../base/json.ts";
 import type { AcpSpec, Environment } from "./spec.ts";
 
@@ -37,7 +40,10 @@ function own(script: string, version: string) {
 }
 
 /** Has it a model to ask? Only demian itself knows; without one it is still started when somebody names it. */
-function isReady(script: string, env: Environment): Promise<boolean> {
+async function isReady(script: string, env: Environment): Promise<boolean> {
+  // No preset names a model: without a configuration there is nothing to ask about, and nobody has to wait.
+  const home = env["HOME"] || homedir();
+  if (!existsSync(join(home, ".demian", "config.json"))) return false;
   return new Promise((resolve) => {
     const options = { env: { ...env }, timeout: READY_LIMIT_MS, cwd: "/" };
     execFile(process.execPath, [script, "list-providers", "--json"], options, (error, stdout) => {

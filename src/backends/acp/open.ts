@@ -160,6 +160,12 @@ function afterCall(settings: Settings, { method, params }: SettingCall, answer: 
   return listed;
 }
 
+/** Nobody hears what another session is told. */
+export function openElsewhere(name: string, sessionId: string): CodedError {
+  const text = `session ${sessionId} of ${name} is open in another session of this daemon`;
+  return new CodedError("spawn_failed", text);
+}
+
 function failed({ name, server }: Opening, cause: unknown): CodedError {
   if (cause instanceof CodedError) return cause;
   if (!(cause instanceof RpcError)) {

@@ -15,7 +15,7 @@ import type { BackendSink, Ended, Run } from "../types.ts";
 import { objectOf } from "../values.ts";
 import { toPrompt } from "./input.ts";
 import { introduce } from "./intro.ts";
-import type { Opened } from "./open.ts";
+import { type Opened, openElsewhere } from "./open.ts";
 import type { AcpProcess, Resident } from "./process.ts";
 import { toReply } from "./requests.ts";
 import type { Limits } from "./spec.ts";
@@ -206,8 +206,10 @@ export class AcpRun implements Run, Resident {
   }
 
   async #reopen(): Promise<void> {
-    const { reopen, state } = this.#parts;
+    const { reopen, state, name } = this.#parts;
     const opened = await this.#server.router.open(() => reopen(state.sessionId));
+    const owner = this.#server.router.ownerOf(opened.sessionId);
+    if (owner !== undefined && owner !== this) throw openElsewhere(name, opened.sessionId);
     if (!this.#hasEnded) this.enter(opened);
   }
 

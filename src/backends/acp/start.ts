@@ -6,7 +6,7 @@ import type { BackendSink, Run, StartOrder } from "../types.ts";
 import { optional } from "../values.ts";
 import type { Births } from "./births.ts";
 import { type Identity, processEnvironment, sessionEnvironment } from "./environment.ts";
-import { type Opened, type Opening, openAgain, openNew } from "./open.ts";
+import { type Opened, type Opening, openAgain, openElsewhere, openNew } from "./open.ts";
 import { type AcpOptions, cwdFor } from "./options.ts";
 import type { AcpProcess, ProcessOrder } from "./process.ts";
 import { AcpRun } from "./run.ts";
@@ -118,8 +118,8 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     reopen: (sessionId) => openAgain(opening, sessionId, true),
     marker: identity.marker,
   });
-  // Two at once may get the same one, and an agent may give it away twice: nobody hears what another session is told.
-  if (server.router.ownerOf(opened.sessionId) !== undefined) throw taken(spec.name, opened.sessionId);
+  // Two may come for the same one at once, and an agent may give an id away twice.
+  if (server.router.ownerOf(opened.sessionId) !== undefined) throw openElsewhere(spec.name, opened.sessionId);
   if (!server.moveIn(run)) {
     throw new CodedError("spawn_failed", `${spec.name} ended while the session was opened`);
   }
@@ -133,11 +133,6 @@ async function open(opening: Opening, order: StartOrder): Promise<Opened> {
   // Without the agent's id nothing was ever opened there.
   if (order.native_session_id === undefined && order.began_here) return openNew(opening);
   const sessionId = order.native_session_id ?? order.session_id;
-  if (server.router.ownerOf(sessionId) !== undefined) throw taken(name, sessionId);
+  if (server.router.ownerOf(sessionId) !== undefined) throw openElsewhere(name, sessionId);
   return openAgain(opening, sessionId, order.began_here);
-}
-
-function taken(name: string, sessionId: string): CodedError {
-  const text = `session ${sessionId} of ${name} is open in another session of this daemon`;
-  return new CodedError("spawn_failed", text);
 }
