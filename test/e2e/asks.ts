@@ -5,8 +5,6 @@ import type { Answer, RequestRow } from "../../src/protocol/requests.ts";
 import type { Frame, RawClient } from "../support/raw-client.ts";
 import { type Talk, type Turn, textOf } from "./world.ts";
 
-const PATIENCE = { timeout: 15_000, interval: 10 };
-
 export interface Asking {
   /** The first request of this turn, or the one behind `count` others. */
   asked(count?: number): Promise<RequestRow>;
@@ -74,10 +72,13 @@ export function choiceOf(row: RequestRow, decision: string) {
 }
 
 function until<T>(client: RawClient, look: () => T | undefined): Promise<T> {
-  return vi.waitFor(() => {
-    const found = look();
-    if (found !== undefined) return found;
-    const last = client.frames.slice(-6).map((frame) => JSON.stringify(frame).slice(0, 300));
-    throw new Error(`no such frame; the last ones:\n${last.join("\n")}`);
-  }, PATIENCE);
+  return vi.waitFor(
+    () => {
+      const found = look();
+      if (found !== undefined) return found;
+      const last = client.frames.slice(-6).map((frame) => JSON.stringify(frame).slice(0, 300));
+      throw new Error(`no such frame; the last ones:\n${last.join("\n")}`);
+    },
+    { timeout: client.patienceMs, interval: 10 },
+  );
 }

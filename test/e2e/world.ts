@@ -13,6 +13,8 @@ export interface Setting<M> {
   /** The name on the wire. */
   backend: string;
   model: M;
+  /** How long its clients wait for a frame; absent: as long as others. */
+  patienceMs?: number;
   /** Makes what the agent needs below the home; gives the daemon's environment and the options of a session. */
   furnish(home: string, cwd: string): { env: Record<string, string>; options: Record<string, unknown> };
 }
@@ -69,6 +71,7 @@ export async function createWorld<M extends { close(): Promise<void> }>(
     daemon: await start(),
     async connect() {
       const client = await world.daemon.connect();
+      client.patienceMs = setting.patienceMs ?? client.patienceMs;
       clients.push(client);
       return client;
     },

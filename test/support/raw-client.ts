@@ -16,6 +16,8 @@ export class RawClient {
   readonly frames: Frame[] = [];
   readonly socket: Socket;
   readonly closed: Promise<void>;
+  /** How long `next` waits for a frame. */
+  patienceMs = PATIENCE_MS;
   #read = 0;
   #waiter: Waiter | undefined;
   #rest: Buffer = Buffer.alloc(0);
@@ -65,9 +67,11 @@ export class RawClient {
       const timer = setTimeout(() => {
         const seen = this.frames.slice(-5).map((frame) => JSON.stringify(frame).slice(0, 200));
         reject(
-          new Error(`no such frame within ${PATIENCE_MS} ms (${String(wants)}); last: ${seen.join("\n")}`),
+          new Error(
+            `no such frame within ${this.patienceMs} ms (${String(wants)}); last: ${seen.join("\n")}`,
+          ),
         );
-      }, PATIENCE_MS);
+      }, this.patienceMs);
       this.#waiter = {
         wants: fits,
         resolve: (frame) => {

@@ -1,0 +1,12 @@
+// Google's gemini behind the daemon.
+import { testAgent } from "./suite.ts";
+import { openGemini } from "./world.ts";
+
+testAgent({
+  title: /gemini/i,
+  open: openGemini,
+  command: (line) => `#mock:bash ${line}`,
+  declined: "success",
+  rules: [".gemini/settings.json", ".gemini/policies", "project/.gemini"],
+  forSession: false,
+});

@@ -1,0 +1,12 @@
+// opencode behind the daemon.
+import { testAgent } from "./suite.ts";
+import { openOpencode } from "./world.ts";
+
+testAgent({
+  title: /opencode/i,
+  open: openOpencode,
+  command: (line) => `#mock:bash ${line}`,
+  declined: "success",
+  rules: ["config/opencode/opencode.json", "project/.opencode", "project/opencode.json"],
+  forSession: true,
+});

@@ -1,0 +1,110 @@
+// Agents that somebody else wrote, each in a world of its own: listed under `[agents.NAME]` of the daemon's config file,
+// with a home and a scripted model.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "smol-toml";
+import { type MockChat, startMockChat } from "../../tools/mock-chat.mjs";
+import { type MockGemini, startMockGemini } from "../../tools/mock-gemini.mjs";
+import { codexConfigToml, type MockResponses, startMockResponses } from "../../tools/mock-responses.mjs";
+import { createWorld, type World } from "../world.ts";
+
+/** What stands below `[agents.NAME]`. */
+interface Entry {
+  command: string;
+  args?: string[];
+  env?: Record<string, string>;
+}
+
+export async function openOpencode(): Promise<World<MockChat>> {
+  const model = await startMockChat();
+  return openWorld("opencode", model, (home) => {
+    const models = { "mock-model": { name: "Mock", limit: { context: 100_000, output: 4096 } } };
+    writeJson(join(home, "config/opencode/opencode.json"), {
+      provider: {
+        mock: {
+          npm: "@ai-sdk/openai-compatible",
+          options: { baseURL: model.url, apiKey: "sk-mock" },
+          models,
+        },
+      },
+      model: "mock/mock-model",
+      small_model: "mock/mock-model",
+      enabled_providers: ["mock"],
+      // Without it nothing is asked.
+      permission: { bash: "ask", edit: "ask" },
+      autoupdate: false,
+      share: "disabled",
+    });
+    const env = {
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+      // It installs a package of its own beside its settings, and nothing switches that off: let nobody answer.
+      npm_config_registry: "http://127.0.0.1:9/",
+    };
+    return { command: program("E2E_OPENCODE"), args: ["acp"], env };
+  });
+}
+
+export async function openGemini(): Promise<World<MockGemini>> {
+  const model = await startMockGemini();
+  return openWorld("gemini", model, (home) => {
+    writeJson(join(home, ".gemini/settings.json"), {
+      security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+      general: { enableAutoUpdate: false, sessionRetention: { enabled: false } },
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+    });
+    const env = { GEMINI_API_KEY: "mock", GOOGLE_GEMINI_BASE_URL: model.url };
+    const args = ["--acp", "--skip-trust", "-m", "gemini-2.5-flash"];
+    return { command: program("E2E_GEMINI"), args, env };
+  });
+}
+
+export async function openCodexAcp(): Promise<World<MockResponses>> {
+  const model = await startMockResponses();
+  return openWorld("codex-acp", model, (home) => {
+    const codexHome = join(home, "codex");
+    mkdirSync(codexHome);
+    writeFileSync(join(codexHome, "config.toml"), codexConfigToml(model.url));
+    const env = {
+      CODEX_HOME: codexHome,
+      MOCK_KEY: "sk-mock",
+      NO_BROWSER: "1",
+      // In its default mode a model decides, and nobody is asked.
+      INITIAL_AGENT_MODE: "workspace-write",
+    };
+    return { command: program("E2E_CODEX_ACP"), env };
+  });
+}
+
+function openWorld<M extends { close(): Promise<void> }>(
+  backend: string,
+  model: M,
+  entryOf: (home: string) => Entry,
+): Promise<World<M>> {
+  return createWorld({
+    backend,
+    model,
+    // They need seconds to start, on a busy machine many; and gemini waits for the next minute before it resumes.
+    patienceMs: 90_000,
+    furnish(home, cwd) {
+      const file = join(home, "config/blemeesd/config.toml");
+      mkdirSync(join(file, ".."), { recursive: true });
+      writeFileSync(file, stringify({ agents: { [backend]: entryOf(home) } }));
+      return { env: {}, options: { cwd } };
+    },
+  });
+}
+
+function program(variable: string): string {
+  const found = process.env[variable];
+  if (found === undefined) throw new Error(`${variable} is not set: run \`npm run test:e2e\``);
+  return found;
+}
+
+function writeJson(path: string, value: object): void {
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, JSON.stringify(value, null, 2));
+}
