@@ -104,7 +104,7 @@ const METHODS = {
   async "session/new"(params) {
     if (fault === "auth") throw new Failure(-32000, "Authentication required");
     if (fault === "mute-new") await new Promise(() => undefined);
-    const id = `fake-${process.pid}-${sessions.size + 1}-${Date.now()}`;
+    const id = setup.sameId ? "same" : `fake-${process.pid}-${sessions.size + 1}-${Date.now()}`;
     // Before anybody can know the id.
     notify("_auth/status_update", { authStatus: { kind: "api_key" } });
     notify("session/update", {
@@ -407,8 +407,9 @@ const COMMANDS = {
   async garbage() {
     process.stdout.write("this is not JSON\n[1,2]\n\n");
   },
-  async big(session, megabytes) {
-    chunk(session, "x".repeat(Number(megabytes) * 1024 * 1024));
+  async big(session, text) {
+    const [megabytes, times = 1] = text.split(" ").map(Number);
+    for (let at = 0; at < times; at += 1) chunk(session, "x".repeat(megabytes * 1024 * 1024));
   },
   async env(session) {
     const { BLEMEES_SESSION_ID: own = "none" } = process.env;

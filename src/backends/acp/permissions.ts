@@ -77,11 +77,10 @@ function fileChanges(tool: Tool): Change[] {
   return tool.locations.map((path) => ({ path, kind }));
 }
 
-/** The words beside the command: mostly why. */
+/** The words beside the command: mostly why. Some say the command once more, as in a shell (demian). */
 function reasonOf(tool: Tool, what: string | undefined): string | undefined {
   const texts = objectsOf(tool.content).flatMap((entry) => textOf(objectOf(entry["content"])["text"]) ?? []);
-  const reason = texts.join("\n");
-  return reason === "" || reason === what ? undefined : reason;
+  return textOf(texts.filter((text) => text !== what && text !== `$ ${what}`).join("\n"));
 }
 
 /**

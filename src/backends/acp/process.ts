@@ -211,6 +211,11 @@ export class AcpProcess {
     this.#process.child?.pause();
   }
 
+  /** Its silence says nothing then. */
+  get isHeld(): boolean {
+    return this.#holders.size > 0;
+  }
+
   release(holder: object): void {
     if (this.#holders.delete(holder) && this.#holders.size === 0) this.#process.child?.resume();
   }

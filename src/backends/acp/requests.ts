@@ -189,8 +189,8 @@ function elicitation(state: AcpState, request: AgentRequest): Report[] {
       { decision: "cancel" as const },
     ],
   };
-  // A form of the agent's own question tool, or of somebody behind it (an MCP server).
-  const request_type = item_id === undefined ? ("elicitation" as const) : ("user_input" as const);
+  // Whoever may stand behind it (an MCP server): in ACP it is the agent that asks.
+  const request_type = "user_input" as const;
   const thread_id = state.sessionId;
   return [
     { kind: "ask", ask: { native_id, request_type, payload, thread_id, ...optional("item_id", item_id) } },

@@ -304,7 +304,8 @@ export class AcpRun implements Run, Resident {
     if (isClosed && !isAlone) return;
     this.#isAsked = true;
     if (isAlone) await this.#server.kill(`${name} did not end the interrupted turn and was ended`);
-    else if (!(await this.#server.isResponsive())) {
+    // Nobody reads it while another session has too much waiting: its clients are not to lose it for that.
+    else if (!this.#server.isHeld && !(await this.#server.isResponsive())) {
       await this.#server.kill(`${name} answered nothing any more and was ended`);
     } else {
       this.#server.moveOut(this);

@@ -1,14 +1,14 @@
 // Says that a session is open in this process. Advisory: it keeps two processes from writing one history.
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
-import { CodedError, errnoOf } from "../../base/coded-error.ts";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
 
 /** Takes the lock; a dead process's lock is taken over. Throws `session_locked`. Gives back how to free it. */
 export function takeLock(path: string, what: string): () => void {
   const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid) });
   const draft = `${path}.${randomUUID()}`;
-  writeFileSync(draft, mine, { mode: 0o600, flag: "wx" });
   try {
+    writeDraft(draft, mine, what);
     for (let attempt = 0; attempt < 3; attempt += 1) {
       if (linked(draft, path)) return () => freeLock(path, mine);
       const holder = readHolder(path);
@@ -20,6 +20,15 @@ export function takeLock(path: string, what: string): () => void {
     remove(draft);
   }
   throw locked(what);
+}
+
+function writeDraft(draft: string, text: string, what: string): void {
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
+  } catch (cause) {
+    const message = `${what} cannot be opened, because nothing can be written where it is kept: ${messageOf(cause)}`;
+    throw new CodedError("not_writable", message, { cause });
+  }
 }
 
 function locked(what: string, pid?: number): CodedError {
@@ -73,11 +82,7 @@ function freeLock(path: string, mine: string): void {
 }
 
 function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
-  }
+  rmSync(path, { force: true });
 }
 
 /** Tells a process from a later one with its number; undefined: there is none. */

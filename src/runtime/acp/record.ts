@@ -1,6 +1,6 @@
 // One kept session while it is open: what it is, and its messages, each written when it joins the history. Written
 // without waiting for the disk: what was written is there after the death of the process, and that is what it is for.
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../base/coded-error.ts";
 import type { Message } from "../messages.ts";
@@ -32,6 +32,8 @@ export class SessionRecord {
   #meta: SessionMeta;
   #file: number | undefined;
   #isFaulty = false;
+  /** The entry could not be written the last time. */
+  #isEntryFaulty = false;
 
   constructor(order: RecordOrder) {
     this.#order = order;
@@ -62,14 +64,10 @@ export class SessionRecord {
     this.#isFaulty = false;
     this.#guard(() => {
       const path = join(this.#order.directory, HISTORY_FILE);
-      const draft = openSync(`${path}.new`, "w", 0o600);
-      try {
+      replace(path, (draft) => {
         for (const message of messages) writeAll(draft, `${JSON.stringify(message)}\n`);
         fsyncSync(draft);
-      } finally {
-        closeSync(draft);
-      }
-      renameSync(`${path}.new`, path);
+      });
       this.#closeFile();
     }, wasFaulty);
   }
@@ -77,11 +75,13 @@ export class SessionRecord {
   update(change: Partial<SessionMeta>): void {
     this.#meta = { ...this.#meta, ...change, updatedAt: new Date().toISOString() };
     const path = join(this.#order.directory, META_FILE);
+    const wasFaulty = this.#isEntryFaulty;
     try {
-      writeFileSync(`${path}.new`, `${JSON.stringify(this.#meta)}\n`, { mode: 0o600 });
-      renameSync(`${path}.new`, path);
+      replace(path, (draft) => writeAll(draft, `${JSON.stringify(this.#meta)}\n`));
+      this.#isEntryFaulty = false;
     } catch (error) {
-      this.#order.onFault(`the session's entry cannot be written: ${messageOf(error)}`);
+      this.#isEntryFaulty = true;
+      if (!wasFaulty) this.#order.onFault(`the session's entry cannot be written: ${messageOf(error)}`);
     }
   }
 
@@ -103,6 +103,23 @@ export class SessionRecord {
       const problem = `the session is not kept and could not be resumed: ${messageOf(error)}; free or mend the disk`;
       if (!isKnown) this.#order.onFault(problem);
     }
+  }
+}
+
+/** A file in its place whole, or not at all. What could not be finished must not fill the disk. */
+function replace(path: string, write: (file: number) => void): void {
+  const draft = `${path}.new`;
+  try {
+    const file = openSync(draft, "w", 0o600);
+    try {
+      write(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   }
 }
 

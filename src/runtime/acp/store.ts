@@ -105,8 +105,13 @@ export class SessionStore {
   async remove(id: string): Promise<boolean> {
     if (!this.has(id)) return false;
     const directory = join(this.#directory, id);
-    takeLock(join(directory, "lock"), `session ${id}`);
-    await rm(directory, { recursive: true, force: true });
+    const free = takeLock(join(directory, "lock"), `session ${id}`);
+    try {
+      await rm(directory, { recursive: true, force: true });
+    } catch (error) {
+      free();
+      throw error;
+    }
     return true;
   }
 }

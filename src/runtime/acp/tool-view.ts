@@ -1,4 +1,5 @@
 // How a tool call looks to an ACP client: its kind, its title, where it happens, what it changes.
+import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import { excerpt } from "../../base/excerpt.ts";
@@ -80,10 +81,19 @@ export function textContent(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text: excerpt(text, MAX_TEXT_CHARS) } };
 }
 
-/** The input as it is, but for texts that would burst a message. */
+/**
+ * The input as it is, but for texts that would burst a message: these end with their digest, so that a client which
+ * remembers what was allowed by what it saw never takes another text for the same.
+ */
 export function shownInput(input: unknown): unknown {
-  if (typeof input === "string") return excerpt(input, MAX_TEXT_CHARS);
+  if (typeof input === "string") return shownText(input);
   if (Array.isArray(input)) return input.map(shownInput);
   if (!isObject(input)) return input;
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, shownInput(value)]));
+}
+
+function shownText(text: string): string {
+  if (text.length <= MAX_TEXT_CHARS) return text;
+  const digest = createHash("sha256").update(text).digest("hex");
+  return `${excerpt(text, MAX_TEXT_CHARS)} [sha256 of all: ${digest}]`;
 }

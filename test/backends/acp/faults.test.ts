@@ -89,6 +89,21 @@ describe("interrupt", () => {
     expect(other.sink.ends).toEqual([]);
   });
 
+  test("of one session spares a process that nobody reads because another session has too much waiting", async () => {
+    const agent = fakeAgent({}, { spec: { process: "shared" } });
+    const [slow, other] = [await agent.start(), await agent.start()];
+    slow.run.pause();
+    // All at once, so what the other session is told stands behind it.
+    await slow.run.send(user("#big 6 4"));
+    await other.run.send(user("#wait"));
+    await other.run.interrupt();
+    expect(subtypes(other)).toEqual(["interrupted"]);
+    slow.run.resume();
+    await slow.sink.untilResults(1);
+    expect(subtypes(slow)).toEqual(["success"]);
+    expect(agent.pids()).toHaveLength(1);
+  });
+
   test("of one session ends a shared process that answers nothing any more, and everybody is told", async () => {
     const agent = fakeAgent({ fault: "frozen" }, { spec: { process: "shared" } });
     const [one, two] = await Promise.all([agent.start(), agent.start()]);

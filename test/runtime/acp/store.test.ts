@@ -144,10 +144,33 @@ describe("the resume store", () => {
     expect(record.isFaulty).toBe(true);
     record.rewrite([ASKED]);
     expect(faults).toEqual([expect.stringMatching(/not kept/)]);
+    // It would take the room that the disk lacks.
+    expect(existsSync(`${history}.new`)).toBe(false);
     rmSync(history, { recursive: true });
     record.rewrite([ASKED, CALLED]);
     expect(record.isFaulty).toBe(false);
     expect(readFileSync(history, "utf8").trimEnd().split("\n")).toHaveLength(2);
+    record.close();
+  });
+
+  test("an entry that cannot be written is told when that begins, and not with every turn", async () => {
+    const { record, directory, faults } = await kept([]);
+    const entry = join(directory, "meta.json");
+    const { rmSync, mkdirSync } = await import("node:fs");
+    const block = () => {
+      rmSync(entry);
+      mkdirSync(join(entry, "in the way"), { recursive: true });
+    };
+    block();
+    record.update({ title: "a" });
+    record.update({ title: "b" });
+    expect(faults).toEqual([expect.stringMatching(/entry cannot be written/)]);
+    rmSync(entry, { recursive: true });
+    record.update({ title: "c" });
+    expect(JSON.parse(readFileSync(entry, "utf8"))).toMatchObject({ title: "c" });
+    block();
+    record.update({ title: "d" });
+    expect(faults).toHaveLength(2);
     record.close();
   });
 });

@@ -1,0 +1,174 @@
+// An agent that varies what it asks: an answer counts only for what a person saw, and a session hears only its own.
+import { describe, expect, test } from "vitest";
+import { toReply } from "../../../src/backends/acp/requests.ts";
+import { Router, type Tenant } from "../../../src/backends/acp/router.ts";
+import { readSettings } from "../../../src/backends/acp/settings.ts";
+import { type AcpState, newState, type Report } from "../../../src/backends/acp/state.ts";
+import { beginTurn, type Frame, translate } from "../../../src/backends/acp/translate.ts";
+import type { JsonObject } from "../../../src/base/json.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { fakeAgent } from "./fake.ts";
+
+const OPTIONS = [
+  { optionId: "y", name: "Yes", kind: "allow_once" },
+  { optionId: "n", name: "No", kind: "reject_once" },
+];
+const END: Frame = { kind: "answer", answer: { result: { stopReason: "end_turn" } } };
+
+function running(options: { approvals?: boolean } = {}): AcpState {
+  const parts = { backend: "x", sessionId: "s", cwd: "/p", options, agent: {}, isNew: true };
+  const state = newState({ ...parts, settings: readSettings({}) });
+  beginTurn(state);
+  return state;
+}
+
+const asking = (id: number, toolCall: JsonObject): Frame => ({
+  kind: "request",
+  id,
+  method: "session/request_permission",
+  params: { sessionId: "s", toolCall: { toolCallId: `t${id}`, ...toolCall }, options: OPTIONS },
+});
+const updating = (update: JsonObject): Frame => ({
+  kind: "notification",
+  method: "session/update",
+  params: { sessionId: "s", update },
+});
+const asksIn = (reports: Report[]) =>
+  reports.flatMap((report) => (report.kind === "ask" ? [report.ask] : []));
+const kindsOf = (reports: Report[]) => reports.map(({ kind }) => kind);
+
+/** Whether the second call is asked about after the first was allowed for the session. */
+function isAskedAgain(first: JsonObject, second: JsonObject): boolean {
+  const state = running();
+  const [asked] = asksIn(translate(state, asking(1, first)));
+  expect(asked?.payload.choices.map(({ decision }) => decision)).toContain("acceptForSession");
+  toReply(state, asked?.native_id ?? "", { decision: "acceptForSession" });
+  return asksIn(translate(state, asking(2, second))).length === 1;
+}
+
+describe("what was allowed for the session", () => {
+  const run = { kind: "execute", title: "ls", rawInput: { command: "ls", description: "list" } };
+  const issue = { kind: "other", name: "issue", rawInput: { title: "a", description: "b" } };
+  const edit = { kind: "edit", name: "edit", rawInput: { path: "a" }, locations: [{ path: "/p/a" }] };
+
+  test("is allowed again, whatever words stand beside the command", () => {
+    expect(isAskedAgain(run, run)).toBe(false);
+    expect(isAskedAgain(run, { ...run, title: "x", rawInput: { description: "y", command: "ls" } })).toBe(
+      false,
+    );
+    expect(isAskedAgain(issue, issue)).toBe(false);
+    expect(isAskedAgain(edit, edit)).toBe(false);
+  });
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ["another directory", run, { ...run, rawInput: { command: "ls", cwd: "/etc" } }],
+    ["another tool with this input", run, { ...run, name: "other_shell" }],
+    ["another kind with this input", run, { ...run, kind: "fetch" }],
+    [
+      "a description that is input",
+      issue,
+      { ...issue, rawInput: { title: "a", description: "everything else" } },
+    ],
+    ["another place", edit, { ...edit, locations: [{ path: "/etc/passwd" }] }],
+    [
+      "another change",
+      edit,
+      { ...edit, content: [{ type: "diff", path: "/p/a", oldText: "1", newText: "2" }] },
+    ],
+    [
+      "a title that is shown as the command",
+      { kind: "execute", title: "ls", rawInput: { n: 1 } },
+      { kind: "execute", title: "rm -rf /", rawInput: { n: 1 } },
+    ],
+  ])("is no leave for %s", (_what, first, second) => {
+    expect(isAskedAgain(first, second)).toBe(true);
+  });
+});
+
+test("the words beside a command are the reason, without the command itself", () => {
+  const words = (...texts: string[]) =>
+    texts.map((text) => ({ type: "content", content: { type: "text", text } }));
+  const reason = (...texts: string[]) => {
+    const call = { kind: "execute", rawInput: { command: "ls" }, content: words(...texts) };
+    return asksIn(translate(running(), asking(1, call)))[0]?.payload.reason;
+  };
+  expect(reason("ls")).toBeUndefined();
+  expect(reason("$ ls")).toBeUndefined();
+  expect(reason("$ ls", "to look around")).toBe("to look around");
+});
+
+test("a second request under the id of an open one is not heard: the answer and its rule are the first one's", () => {
+  const state = running();
+  const [asked] = asksIn(translate(state, asking(1, { kind: "execute", rawInput: { command: "ls" } })));
+  const again = translate(
+    state,
+    asking(1, { toolCallId: "u", kind: "execute", rawInput: { command: "evil" } }),
+  );
+  expect(again).toMatchObject([{ kind: "event", event: { category: "acp_request_refused" } }]);
+  toReply(state, asked?.native_id ?? "", { decision: "acceptForSession" });
+  const evil = translate(state, asking(2, { kind: "execute", rawInput: { command: "evil" } }));
+  expect(asksIn(evil)).toHaveLength(1);
+  expect(asksIn(translate(state, asking(3, { kind: "execute", rawInput: { command: "ls" } })))).toEqual([]);
+});
+
+test.each([{}, { approvals: false }])(
+  "what is asked when the turn is over is refused, and asked of nobody: %o",
+  (options) => {
+    const state = running(options);
+    translate(state, END);
+    const late = translate(state, asking(1, { kind: "execute", rawInput: { command: "ls" } }));
+    expect(kindsOf(late)).toEqual(["event", "reply"]);
+    expect(late[1]).toMatchObject({ result: { outcome: { outcome: "cancelled" } } });
+    const form = { mode: "form", requestedSchema: { properties: { a: { type: "string" } } } };
+    const elicited = translate(state, { kind: "request", id: 2, method: "elicitation/create", params: form });
+    expect(elicited[1]).toMatchObject({ kind: "reply", result: { action: "cancel" } });
+    expect(state.asks.size).toBe(0);
+  },
+);
+
+test("a tool call by the name of one that is done is a tool of its own, in the same turn and in the next", () => {
+  const state = running();
+  const call = { toolCallId: "call_0", rawInput: { a: 1 } };
+  const turn = [
+    updating({ sessionUpdate: "tool_call", ...call }),
+    updating({ sessionUpdate: "tool_call_update", toolCallId: "call_0", status: "completed" }),
+  ];
+  const told = [...turn, ...turn, END].flatMap((frame) => translate(state, frame));
+  beginTurn(state);
+  const asked = translate(state, asking(7, { ...call, kind: "execute", rawInput: { command: "ls" } }));
+  expect(asksIn(asked)).toMatchObject([{ item_id: "call_0" }]);
+  told.push(...asked, ...translate(state, END));
+  const types = told.flatMap((report) => (report.kind === "event" ? [report.event.type] : []));
+  expect(types.filter((type) => type === "agent.tool_use")).toHaveLength(3);
+  expect(types.filter((type) => type === "agent.tool_result")).toHaveLength(3);
+});
+
+describe("in a process that sessions share", () => {
+  test("an update that names no session is told to nobody but a session that is alone", () => {
+    const heard: string[] = [];
+    const tenant = (name: string): Tenant => ({ deliver: () => heard.push(name) });
+    const router = new Router({ refuse: () => undefined, log: silentLog });
+    const update = { kind: "notification", method: "session/update", params: { update: {} } } as const;
+    router.route(update, 1);
+    router.claim("a", tenant("a"));
+    expect(heard).toEqual([]);
+    router.route(update, 1);
+    router.claim("b", tenant("b"));
+    router.route(update, 1);
+    expect(heard).toEqual(["a"]);
+    router.route({ kind: "notification", method: "_auth/status_update", params: {} }, 1);
+    expect(heard).toEqual(["a", "a", "b"]);
+  });
+
+  test("an id that the agent gives away twice opens no second session, and the first one goes on", async () => {
+    const agent = fakeAgent({ sameId: true }, { spec: { process: "shared" } });
+    const first = await agent.start();
+    await expect(agent.start()).rejects.toMatchObject({
+      code: "spawn_failed",
+      message: expect.stringMatching(/is open in another session/),
+    });
+    await first.run.send({ role: "user", content: "#say mine" });
+    await first.sink.untilResults(1);
+    expect(first.sink.texts).toEqual(["mine"]);
+  });
+});
