@@ -96,9 +96,9 @@ async function model(turn: Turn): Promise<End | undefined> {
   const response = await askModel(services, turn.requests, memory, signal);
   addUsage(turn, response);
   const { calls, end } = await take(turn, response);
-  if (end !== undefined) return end;
-  if (calls.length === 0) return stop(turn);
-  return runCalls(turn, calls);
+  // First: calls that are in the history get an answer, also when the turn was aborted meanwhile.
+  if (calls.length > 0) return runCalls(turn, calls);
+  return end ?? stop(turn);
 }
 
 /** What the model said joins the history, as the hooks leave it. */

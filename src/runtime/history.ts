@@ -17,6 +17,7 @@ export class History {
   readonly #watcher: HistoryWatcher;
   readonly #callIds = new Set<string>();
   #messages: Message[] = [];
+  #chars = 0;
 
   constructor(watcher: HistoryWatcher, messages: readonly Message[] = []) {
     this.#watcher = watcher;
@@ -28,6 +29,11 @@ export class History {
     return this.#messages;
   }
 
+  /** About what it takes in memory, images as well. */
+  get chars(): number {
+    return this.#chars;
+  }
+
   push(message: Message): void {
     this.#remember(message);
     this.#messages.push(message);
@@ -36,6 +42,7 @@ export class History {
 
   replace(messages: readonly Message[]): void {
     this.#messages = [...messages];
+    this.#chars = this.#messages.reduce((sum, message) => sum + charsOf(message), 0);
     this.#watcher.onHistory?.(this.#messages);
   }
 
@@ -54,8 +61,14 @@ export class History {
   }
 
   #remember(message: Message): void {
+    this.#chars += charsOf(message);
     if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) this.#callIds.add(id);
   }
+}
+
+function charsOf({ content, ...rest }: Message): number {
+  const text = typeof content === "string" ? content.length : JSON.stringify(content ?? "").length;
+  return text + ("toolCalls" in rest ? JSON.stringify(rest.toolCalls).length : 0);
 }
 
 /** What a process that died left behind: calls without answers get one, answers without calls are left out. */

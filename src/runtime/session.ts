@@ -9,6 +9,9 @@ import { hookInput, type Services } from "./services.ts";
 import type { CompactReport, DemianSession, TurnInput, TurnReport } from "./session-types.ts";
 import type { TranscriptWriter } from "./transcript.ts";
 
+/** Beyond it old turns are folded for good: what nobody is shown any more is not kept for ever. */
+const MAX_HISTORY_CHARS = 32 * 1024 * 1024;
+
 /** What may change between turns. */
 export type Choice = Pick<Services, "agent" | "provider" | "systemPrompt" | "tools">;
 
@@ -95,13 +98,20 @@ export class Session implements DemianSession {
     const stop = () => abort.abort();
     if (signal?.aborted) abort.abort();
     signal?.addEventListener("abort", stop, { once: true });
-    const done = runTurn(this.#services(), messageOf(input), this.#memory, abort.signal).finally(() => {
+    const done = this.#turn(input, abort.signal).finally(() => {
       signal?.removeEventListener("abort", stop);
       this.#running = undefined;
       this.#warn();
     });
     this.#running = { abort, done };
     return done;
+  }
+
+  async #turn(input: TurnInput, signal: AbortSignal): Promise<TurnReport> {
+    // Not before `run` has returned: whoever hears of the first event can abort the turn already.
+    await Promise.resolve();
+    if (this.#parts.fixed.history.chars > MAX_HISTORY_CHARS) this.#compact(false);
+    return runTurn(this.#services(), messageOf(input), this.#memory, signal);
   }
 
   async abort(): Promise<void> {
@@ -112,11 +122,15 @@ export class Session implements DemianSession {
 
   compact(): CompactReport | undefined {
     if (this.#running !== undefined) throw busy();
+    return this.#compact(true);
+  }
+
+  #compact(manual: boolean): CompactReport | undefined {
     const { history, config } = this.#parts.fixed;
     const compacted = compactHistory(history.messages, config.context.main);
     if (compacted === undefined) return undefined;
     history.replace(compacted.history);
-    this.#emit({ type: "context.compacted", ...compacted.report, manual: true });
+    this.#emit({ type: "context.compacted", ...compacted.report, manual });
     return compacted.report;
   }
 

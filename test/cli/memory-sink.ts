@@ -18,6 +18,10 @@ export class MemorySink {
   once(): void {
     // never full, so never drained
   }
+
+  removeListener(): void {
+    // nobody listens
+  }
 }
 
 export function memoryOutput(

@@ -110,7 +110,7 @@ test("the plan agent sees no tool that changes anything", async () => {
   model.script(chatReply("", [{ name: "bash", input: { command: "touch x" } }]), chatReply("I only plan."));
   const { session, prompts } = await place.open({ agent: "plan" });
   await session.run({ text: "go" });
-  const { tools } = model.requests[0]?.body as { tools: { function: { name: string } }[] };
+  const { tools } = (await model.request(0)).body as { tools: { function: { name: string } }[] };
   expect(tools.map((tool) => tool.function.name)).toEqual(["read_file", "grep", "glob"]);
   expect(prompts).toEqual([]);
 });
@@ -133,7 +133,7 @@ test("a session goes on with the history of an earlier one", async () => {
   await first.session.run({ text: "remember blue" });
   const second = await place.open({ history: first.session.history });
   await second.session.run({ text: "which colour?" });
-  const { messages } = model.requests[1]?.body as { messages: { content: string }[] };
+  const { messages } = (await model.request(1)).body as { messages: { content: string }[] };
   expect(messages.map(({ content }) => content).slice(1)).toEqual([
     "remember blue",
     "Noted.",

@@ -72,6 +72,16 @@ describe("a session", () => {
     expect(model.requests).toEqual([]);
   });
 
+  test("can be aborted by whoever hears of its first event", async () => {
+    const { session } = await place.open({
+      onEvent: ({ type }) => {
+        if (type === "user.message") void session.abort();
+      },
+    });
+    expect(await session.run({ text: "go" })).toMatchObject({ outcome: "aborted", turns: 0 });
+    expect(model.requests).toEqual([]);
+  });
+
   test("aborts at once while the provider is being retried", async () => {
     model.script(status(429, { error: { message: "slow down" } }, { "retry-after": "30" }));
     const { session, events } = await place.open({}, { providers: { local: { maxRetries: 3 } } });
@@ -151,10 +161,27 @@ describe("a session", () => {
     const { session, events } = await place.open({ history }, flags);
     await session.run({ text: "and now?" });
     expect(events).toContainEqual(expect.objectContaining({ type: "context.compacted", manual: false }));
-    const { messages } = model.requests[0]?.body as { messages: { content: string }[] };
+    const { messages } = (await model.request(0)).body as { messages: { content: string }[] };
     expect(messages.length).toBeLessThan(history.length);
     expect(messages.at(-1)?.content).toBe("and now?");
     expect(session.history).toHaveLength(history.length + 2);
+  });
+
+  test("folds them for good when the conversation takes too much memory", async () => {
+    model.script(chatReply("Here."));
+    const long = "x".repeat(10 * 1024 * 1024);
+    const history = Array.from({ length: 4 }, (_, index) => [
+      { role: "user" as const, content: `question ${index}` },
+      { role: "assistant" as const, content: `${index}`.repeat(10) + long },
+    ]).flat();
+    const rewritten: number[] = [];
+    const { session } = await place.open({ history, onHistory: (all) => void rewritten.push(all.length) });
+    await session.run({ text: "and now?" });
+    expect(rewritten).toEqual([5]);
+    expect(session.history.map(({ role }) => role)).toEqual([
+      ...["user", "user", "assistant", "user", "assistant"],
+      ...["user", "assistant"],
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 // The streams of the process and what stops it, as one thing that a test can put in place of the real ones.
 import { fstatSync } from "node:fs";
-import { errnoOf } from "../../base/coded-error.ts";
+import { CodedError, errnoOf } from "../../base/coded-error.ts";
 import { hasInput } from "../input.ts";
 import type { Sink } from "../output.ts";
 
@@ -49,7 +49,13 @@ export class ProcessIo implements Io {
   }
 
   get cwd(): string {
-    return process.cwd();
+    try {
+      return process.cwd();
+    } catch (cause) {
+      throw new CodedError("bad_cwd", "the current directory does not exist any more; go to one that does", {
+        cause,
+      });
+    }
   }
 
   get hasInput(): boolean {

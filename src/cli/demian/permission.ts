@@ -35,6 +35,10 @@ export function createAsker({ screen, terminal, leave, interrupt }: AskerOptions
         interrupt?.();
         return { decision: "deny", stop: true };
       }
+      if (said.kind === "line" && isDiffWanted(said.text, prompt)) {
+        screen.ask(shownLines(prompt, screen.columns, true).join("\n"));
+        continue;
+      }
       const answer = said.kind === "end" ? REFUSED : answerOf(said.text, prompt.always !== undefined);
       if (answer === "leave") {
         leave?.();
@@ -65,9 +69,13 @@ export function answerOf(text: string, offersAlways: boolean): PermissionAnswer 
   return `that is no answer: y, n${offersAlways ? ", a" : ""}, /stop, or n and what to do instead`;
 }
 
+function isDiffWanted(text: string, { changes = [] }: PermissionPrompt): boolean {
+  return changes.length > 0 && /^d(iff)?$/i.test(text.trim());
+}
+
 /** A row that the terminal would break by itself could begin with what looks like our own words. */
-export function shownLines(prompt: PermissionPrompt, columns: number): string[] {
-  return promptLines(prompt).flatMap((line) =>
+export function shownLines(prompt: PermissionPrompt, columns: number, wholeDiff = false): string[] {
+  return promptLines(prompt, { wholeDiff }).flatMap((line) =>
     behindBar(line, columns).map((row, at) => (at === 0 ? row.slice(BAR_WIDTH) : row)),
   );
 }

@@ -1,5 +1,5 @@
 // demian without a command: one message, or a talk at the terminal, with the same settings and the same session.
-import { messageOf } from "../../base/coded-error.ts";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { imagePart } from "../../runtime/images.ts";
 import { loadPreferences, savePreferences } from "../../runtime/preferences.ts";
@@ -44,6 +44,10 @@ export async function runTalk(given: Arguments, context: Context): Promise<numbe
     if (isChat) return await new Chat({ io, screen, runtime, settings, order, parts, onChosen }).run();
     const onAnswered = (): Promise<void> => onChosen(settings);
     return await runOnce({ io, screen, runtime, settings, order, text, parts, isJson, onAnswered });
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== "missing_key") throw error;
+    const others = "--provider chooses another, `demian list-providers` shows which are ready";
+    throw new CodedError(error.code, `${error.message}; ${others}`, { cause: error });
   } finally {
     await runtime.close();
   }

@@ -26,7 +26,7 @@ export function guardFetch(guards: FetchGuards): Fetch {
       new ProviderError(brokenFailure(place, `said nothing for ${Math.round(idleTimeoutMs / 1000)} s`));
     try {
       const response = await watch.during(() =>
-        call(input, { ...init, redirect: "manual", signal: watch.signal }),
+        call(input, { ...init, ...wellFormed(init?.body), redirect: "manual", signal: watch.signal }),
       );
       if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
         await response.body?.cancel().catch(() => undefined); // Nothing in it is wanted.
@@ -46,6 +46,12 @@ export function guardFetch(guards: FetchGuards): Fetch {
       throw watch.isSilent ? silent() : error;
     }
   };
+}
+
+/** In JSON only half a surrogate pair is written as an escape. Servers refuse it, with every later request as well. */
+function wellFormed(body: unknown): { body?: string } {
+  if (typeof body !== "string" || !body.includes("\\ud")) return {};
+  return { body: body.replaceAll(/(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][\da-f]{2}/g, "\\ufffd") };
 }
 
 /** `judge` is told the size so far, and says what is wrong with the answer. */

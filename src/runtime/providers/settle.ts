@@ -2,7 +2,7 @@
 // when there are calls: who filtered or failed has none, and who called one has stopped for it.
 import { randomUUID } from "node:crypto";
 import { findFault } from "../../base/json.ts";
-import type { ToolCall } from "../messages.ts";
+import type { Message, ToolCall } from "../messages.ts";
 import type { ChatResponse, ProviderFailure, StopReason, TokenUsage } from "./types.ts";
 
 export interface SaidCall {
@@ -23,9 +23,10 @@ export interface Said {
   raw: unknown;
 }
 
-export function settle(said: Said): ChatResponse {
+/** `taken`: ids of earlier calls. It gets the new ones as well. */
+export function settle(said: Said, taken = new Set<string>()): ChatResponse {
   const isOver = said.stopReason === "error" || said.stopReason === "content_filter";
-  const toolCalls = isOver ? [] : toToolCalls(said.calls, said.stopReason === "max_tokens");
+  const toolCalls = isOver ? [] : toToolCalls(said.calls, said.stopReason === "max_tokens", taken);
   const content = said.text === "" ? null : said.text;
   return {
     message: { role: "assistant", content, ...(toolCalls.length === 0 ? {} : { toolCalls }) },
@@ -43,8 +44,7 @@ export function settle(said: Said): ChatResponse {
 const SAFE_ID = /^[A-Za-z0-9_-]{1,40}$/;
 
 /** A call that was cut off by the token limit stays, as text that is no JSON: the model is told, and can try again. */
-function toToolCalls(calls: readonly SaidCall[], isCut: boolean): ToolCall[] {
-  const taken = new Set<string>();
+function toToolCalls(calls: readonly SaidCall[], isCut: boolean, taken: Set<string>): ToolCall[] {
   return calls.map((call) => {
     const wanted = (call.id ?? "").replaceAll(/[^A-Za-z0-9_-]/g, "_");
     const isFree = SAFE_ID.test(wanted) && !taken.has(wanted);
@@ -64,6 +64,21 @@ function parseInput(input: unknown, isCut: boolean): unknown {
   } catch {
     return input; // The loop says so to the model.
   }
+}
+
+/**
+ * Some providers count their calls anew in each answer. What is kept by the id of a call (echo-memory.ts) would be given
+ * back with another one, so an id is given once in a conversation.
+ */
+export function takeIds(messages: readonly Message[], taken: Set<string>): void {
+  for (const message of messages) {
+    if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) taken.add(id);
+  }
+}
+
+/** The name of an earlier call as APIs take it back: what a model made up would be refused with all that follows. */
+export function nameToIdentifier(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unknown";
 }
 
 /** The input of an earlier call as APIs take it back: they want an object, also where the model wrote none. */

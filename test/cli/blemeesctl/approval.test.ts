@@ -85,8 +85,8 @@ test("whoever asked is gone: the request still waits, and its answer ends the tu
 });
 
 test("a script answers in its own pipe", async () => {
-  const script = start([], "open s1 backend=demo\nsend s1 ask\nanswer 1=Green\nclose s1 --delete\n");
+  const script = start([], "open s1 backend=demo\nsend s1 ask\nanswer 1=Blue\nclose s1 --delete\n");
   const { code, output } = await script.ended;
   expect(code).toBe(0);
-  expect(output).toMatch(/question 1 .*blemeesd\.responded.*You said Green\..*blemeesd\.closed/s);
+  expect(output).toMatch(/question 1 .*blemeesd\.responded.*You said Blue\..*blemeesd\.closed/s);
 });

@@ -74,6 +74,12 @@ describe("a message", () => {
     expect(limited.stderr).toContain("✗");
   });
 
+  test("a provider without its key says how to choose another", async () => {
+    const { code, stderr } = await run(["--provider", "locked", "hi"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/NOT_SET_ANYWHERE.*--provider.*list-providers/);
+  });
+
   test("controls in an answer do not reach a pipe, and everything else does", async () => {
     model.script(chatReply("a \x1b[31mred\x1b[0m 👩\u200d💻"));
     const { stdout } = await run(["hi"]);
@@ -142,6 +148,20 @@ describe("without a terminal", () => {
     await run(["--provider", "other", "--model", "huge", "hi"]);
     await run(["hi"]);
     expect(model.requests[1]?.body).toMatchObject({ model: "huge" });
+  });
+
+  test("a choice that did not work is not", async () => {
+    model.script(status(404, { error: { message: "no such model" } }), chatReply("two"));
+    expect((await run(["--model", "typo", "hi"])).code).toBe(1);
+    await run(["hi"]);
+    expect(model.requests[1]?.body).toMatchObject({ model: "small" });
+  });
+
+  test("an answer without any words is told", async () => {
+    model.script(chatReply(""));
+    const { code, stdout, stderr } = await run(["hi"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain("the model ended without an answer");
   });
 
   test("a transcript is written, but not with --no-transcript", async () => {

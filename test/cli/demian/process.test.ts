@@ -97,6 +97,16 @@ describe("stopped from outside", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
+  test("a reader that is gone before the answer is no fault either", async () => {
+    model.script(chatReply("the answer"));
+    const child = demian.start("--quiet", "hi");
+    child.stdin.end();
+    child.stdout.destroy();
+    child.stderr.resume();
+    const [code] = (await once(child, "close")) as [number | null];
+    expect(code).toBe(0);
+  });
+
   test("talk that nobody reads does not end the task", async () => {
     model.script(chatReply("the answer"));
     const child = demian.start("hi");

@@ -101,6 +101,8 @@ describe("talking", () => {
     await pty.until("model [large, config]: ");
     pty.enter("huge");
     await pty.until(READY);
+    pty.enter("hi");
+    await pty.until(DONE);
     pty.enter("/exit");
     expect(await pty.ended).toBe(0);
     expect(await open().until(/: $/)).toContain("provider other (saved) · model huge (saved)");

@@ -2,9 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { readTyped } from "../../../src/cli/demian/chat-commands.ts";
 import { upgradeText } from "../../../src/cli/demian/doctor/upgrade.ts";
-import { answerOf, shownLines } from "../../../src/cli/demian/permission.ts";
+import { answerOf, createAsker, shownLines } from "../../../src/cli/demian/permission.ts";
 import { lineOf } from "../../../src/cli/demian/progress.ts";
+import type { Screen } from "../../../src/cli/demian/screen.ts";
 import { choiceToSave, resolveSettings } from "../../../src/cli/demian/settings.ts";
+import type { Terminal } from "../../../src/cli/demian/terminal.ts";
 import { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
 import { DemianConfig } from "../../../src/runtime/config/schema.ts";
 import type { EventBody, RuntimeEvent } from "../../../src/runtime/events.ts";
@@ -174,4 +176,18 @@ describe("doctor policies", () => {
     expect(after).toBe(expected);
     expect(upgradeText(after, tools).renamings).toEqual([]);
   });
+});
+
+test("d shows the whole of a change that is too long for the question, and asks again", async () => {
+  const asked: string[] = [];
+  const answers = ["d", "y"];
+  const screen = { columns: 80, ask: (text: string) => void asked.push(text) } as unknown as Screen;
+  const keyboard = { ask: () => Promise.resolve({ kind: "line", text: answers.shift() ?? "" }) };
+  const ask = createAsker({ screen, terminal: () => keyboard as unknown as Terminal });
+  const changes = [{ path: "a", newText: "x\n".repeat(1000) }];
+  const names = { sessionId: "s", callId: "c", agent: "build", tool: "write_file", title: "write_file: a" };
+  const answer = await ask({ ...names, input: {}, changes }, new AbortController().signal);
+  expect(answer).toEqual({ decision: "allow" });
+  expect(asked.map((text) => text.match(/\+x$/gm)?.length)).toEqual([397, 1000]);
+  expect(asked[0]?.split("\n").at(-1)).toContain("NOT SHOWN");
 });

@@ -76,18 +76,19 @@ export class AnthropicAnswer {
     this.#addStop(message);
   }
 
-  finish(): ChatResponse {
+  finish(taken: Set<string>): ChatResponse {
     const blocks = [...this.#blocks.values()];
     const text = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
     const usage = this.#readUsage();
-    return settle({
+    const said = {
       text,
       calls: blocks.flatMap((block) => (block.type === "tool_use" ? [toCall(block)] : [])),
       ...this.#ending(),
       usage,
       model: this.#model,
       raw: { id: this.#id, model: this.#model, stop_reason: this.#stop, usage: this.#usage },
-    });
+    };
+    return settle(said, taken);
   }
 
   /** What was thought before the first call, to be given back with it. */

@@ -8,7 +8,7 @@ import type {
 } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { AssistantMessage, Message, ToolMessage, UserContentPart, UserMessage } from "../../messages.ts";
 import type { EchoMemory } from "../echo-memory.ts";
-import { inputToObject } from "../settle.ts";
+import { inputToObject, nameToIdentifier } from "../settle.ts";
 import { type ChatRequest, ProviderError } from "../types.ts";
 import type { CreateParams } from "./client.ts";
 
@@ -88,7 +88,7 @@ function toAssistant(message: AssistantMessage, thoughts: EchoMemory<Thoughts>):
     ...calls.map(({ id, name, input }) => ({
       type: "tool_use" as const,
       id: safeId(id),
-      name,
+      name: nameToIdentifier(name),
       input: inputToObject(input),
     })),
   ];

@@ -4,7 +4,8 @@ import { EchoMemory } from "../echo-memory.ts";
 import { type Place, protocolError } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
 import type { AnthropicConfig, ProviderContext } from "../registry-types.ts";
-import { responseOf, streamWithRetry } from "../stream-with-retry.ts";
+import { takeIds } from "../settle.ts";
+import { retryingProvider } from "../stream-with-retry.ts";
 import { type ChatRequest, type ChatStreamEvent, type Provider, ProviderError } from "../types.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { type AnthropicClient, loadClient } from "./client.ts";
@@ -17,6 +18,7 @@ const DEFAULT_BASE_URL = "https://api.anthropic.com";
 export function createAnthropicProvider(config: AnthropicConfig, context: ProviderContext): Provider {
   const { place, apiKey } = anthropicPlace(config, context);
   const thoughts = new EchoMemory<Thoughts>();
+  const taken = new Set<string>();
   let loading: Promise<AnthropicClient> | undefined;
 
   const client = (): Promise<AnthropicClient> => {
@@ -28,6 +30,7 @@ export function createAnthropicProvider(config: AnthropicConfig, context: Provid
 
   async function* attempt(request: ChatRequest, stream: boolean): AsyncGenerator<ChatStreamEvent> {
     const { signal } = request;
+    takeIds(request.messages, taken);
     const params = buildParams(request, thoughts, stream);
     const answer = new AnthropicAnswer(place);
     let isBegun = false;
@@ -51,7 +54,7 @@ export function createAnthropicProvider(config: AnthropicConfig, context: Provid
       fault = asFault(place, error, signal);
       if (!answer.isFinished || signal.aborted) answer.fail(fault.failure);
     }
-    const response = answer.finish();
+    const response = answer.finish(taken);
     if (!isBegun && response.stopReason === "error" && response.error !== undefined) {
       throw fault ?? new ProviderError(response.error);
     }
@@ -60,19 +63,7 @@ export function createAnthropicProvider(config: AnthropicConfig, context: Provid
     yield { type: "done", response };
   }
 
-  const begin = (request: ChatRequest, stream: boolean) =>
-    streamWithRetry(() => attempt(request, stream), {
-      signal: request.signal,
-      onRetry: request.onRetry,
-      maxRetries: config.maxRetries,
-      ...context.retry,
-    });
-
-  return {
-    id: config.type,
-    chat: (request) => responseOf(begin(request, false)),
-    stream: (request) => begin(request, true),
-  };
+  return retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
 }
 
 function anthropicPlace(config: AnthropicConfig, context: ProviderContext): { place: Place; apiKey: string } {

@@ -64,7 +64,7 @@ export class Answer {
   }
 
   /** `isEnded`: the server said that this is all. */
-  finish(isEnded: boolean): ChatResponse {
+  finish(isEnded: boolean, taken: Set<string>): ChatResponse {
     const said = {
       text: this.#text + this.#refusal,
       calls: this.#calls.calls,
@@ -72,7 +72,7 @@ export class Answer {
       model: this.#model,
       raw: { id: this.#id, model: this.#model, finish_reason: this.#finish?.said, usage: this.#usage },
     };
-    return settle({ ...said, ...this.#ending(isEnded) });
+    return settle({ ...said, ...this.#ending(isEnded) }, taken);
   }
 
   /** What has to go back with the calls of this answer, by the id that they got. */

@@ -4,8 +4,8 @@ import { EchoMemory } from "../echo-memory.ts";
 import { answerFailure, transportError } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
 import type { OpenAIConfig, ProviderContext } from "../registry-types.ts";
-import { settle } from "../settle.ts";
-import { responseOf, streamWithRetry } from "../stream-with-retry.ts";
+import { settle, takeIds } from "../settle.ts";
+import { retryingProvider } from "../stream-with-retry.ts";
 import { type ChatRequest, type ChatStreamEvent, type Provider, ProviderError } from "../types.ts";
 import { Answer } from "./answer.ts";
 import { readChunks, readStart } from "./chunks.ts";
@@ -19,9 +19,11 @@ export function createOpenAIProvider(config: OpenAIConfig, context: ProviderCont
   const { place, headers } = openaiEndpoint(config, context);
   const send = guardFetch({ fetch: context.fetch, place, idleTimeoutMs: context.idleTimeoutMs });
   const echoes = new EchoMemory<Echo>();
+  const taken = new Set<string>();
 
   async function* attempt(request: ChatRequest, stream: boolean): AsyncGenerator<ChatStreamEvent> {
     const { signal } = request;
+    takeIds(request.messages, taken);
     const options = { providerKey: context.key, quirks: config.quirks ?? {}, stream, echoes };
     const body = JSON.stringify(buildRequest(request, options));
     const response = await send(place.url, { method: "POST", headers, body, signal }).catch(
@@ -69,7 +71,7 @@ export function createOpenAIProvider(config: OpenAIConfig, context: ProviderCont
       // Figures that did not come any more are no loss.
       if (!answer.isFinished || signal.aborted) answer.fail(fault.failure);
     }
-    const done = answer.finish(isEnded);
+    const done = answer.finish(isEnded, taken);
     if (!isBegun && done.stopReason === "error" && done.error !== undefined) {
       throw fault ?? new ProviderError(done.error);
     }
@@ -77,17 +79,5 @@ export function createOpenAIProvider(config: OpenAIConfig, context: ProviderCont
     yield { type: "done", response: done };
   }
 
-  const begin = (request: ChatRequest, stream: boolean) =>
-    streamWithRetry(() => attempt(request, stream), {
-      signal: request.signal,
-      onRetry: request.onRetry,
-      maxRetries: config.maxRetries,
-      ...context.retry,
-    });
-
-  return {
-    id: config.type,
-    chat: (request) => responseOf(begin(request, false)),
-    stream: (request) => begin(request, true),
-  };
+  return retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
 }

@@ -3,7 +3,7 @@
 import type { AssistantMessage, Message, UserMessage } from "../../messages.ts";
 import type { EchoMemory } from "../echo-memory.ts";
 import type { OpenAIConfig } from "../registry-types.ts";
-import { inputToObject } from "../settle.ts";
+import { inputToObject, nameToIdentifier } from "../settle.ts";
 import { type ChatRequest, ProviderError } from "../types.ts";
 
 export type Quirks = NonNullable<OpenAIConfig["quirks"]>;
@@ -79,7 +79,7 @@ function toAssistant(message: AssistantMessage, echoes: EchoMemory<Echo>): Recor
   const toolCalls = calls.map(({ id, name, input }) => ({
     id,
     type: "function",
-    function: { name, arguments: JSON.stringify(inputToObject(input)) },
+    function: { name: nameToIdentifier(name), arguments: JSON.stringify(inputToObject(input)) },
     ...echoes.find(id)?.call,
   }));
   // Some servers refuse an empty string here, none refuses null.

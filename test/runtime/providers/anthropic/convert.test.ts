@@ -27,7 +27,7 @@ test("results of tools that follow each other are one user message, together wit
       content: "I look",
       toolCalls: [
         { id: "a", name: "t", input: { x: 1 } },
-        { id: "b:1", name: "t", input: "broken" },
+        { id: "b:1", name: "functions.t", input: "broken" },
       ],
     },
     { role: "tool", toolCallId: "a", name: "t", content: "fine" },
@@ -42,7 +42,7 @@ test("results of tools that follow each other are one user message, together wit
       content: [
         { type: "text", text: "I look" },
         { type: "tool_use", id: "a", name: "t", input: { x: 1 } },
-        { type: "tool_use", id: "b_1", name: "t", input: { unparsed_arguments: "broken" } },
+        { type: "tool_use", id: "b_1", name: "functions_t", input: { unparsed_arguments: "broken" } },
       ],
     },
     {

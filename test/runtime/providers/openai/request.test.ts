@@ -177,6 +177,24 @@ describe("the request", () => {
     ]);
   });
 
+  test("a name that a model made up goes back as one that servers take", async () => {
+    const calls = ["functions.bash", "", "n".repeat(70)].map((name, at) => ({
+      id: `c${at}`,
+      name,
+      input: {},
+    }));
+    const body = await bodyWith({}, { messages: [{ role: "assistant", toolCalls: calls }] });
+    const names = ["functions_bash", "unknown", "n".repeat(64)];
+    expect(body["messages"]).toMatchObject([{ tool_calls: names.map((name) => ({ function: { name } })) }]);
+  });
+
+  test("half a character is replaced, because servers refuse it; what only looks like one stays", async () => {
+    const content = "a\ud83d\ud83d b\ude00 \ud83d\ude00 \\ud83d \\\\ude00 \\\ud83d";
+    const body = await bodyWith({}, { messages: [{ role: "user", content }] });
+    const whole = "a\ufffd\ufffd b\ufffd \ud83d\ude00 \\ud83d \\\\ude00 \\\ufffd";
+    expect(body["messages"]).toEqual([{ role: "user", content: whole }]);
+  });
+
   test("what a vendor wants back with its calls goes back with them, and with nothing else", async () => {
     const extra = { google: { thought_signature: "sig" } };
     const call = {
@@ -208,6 +226,26 @@ describe("the request", () => {
     });
     expect(JSON.stringify(sent.messages[2]?.["tool_calls"]).match(/extra_content/g)).toHaveLength(1);
   });
+});
+
+test("what a vendor wants back stays with its call, although the vendor counts anew in each answer", async () => {
+  const call = { index: 0, id: "call_0", function: { name: "read_file", arguments: "{}" } };
+  const thinking = (text: string) =>
+    events(chunk({ reasoning_content: text }), chunk({ tool_calls: [call] }, "tool_calls"), "[DONE]");
+  server.script(thinking("first"), thinking("second"), chatReply("done"));
+  const provider = openai(server.url);
+  const messages: Message[] = [{ role: "user", content: "hello" }];
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { response } = await listen(provider, askOf({ messages }));
+    messages.push(structuredClone(response.message));
+  }
+  await listen(provider, askOf({ messages }));
+  const sent = server.requests[2]?.body as { messages: Record<string, unknown>[] };
+  expect(sent.messages.map((message) => message["reasoning_content"])).toEqual([
+    undefined,
+    "first",
+    "second",
+  ]);
 });
 
 describe("address and key", () => {
