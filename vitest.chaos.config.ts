@@ -7,6 +7,7 @@ export default defineConfig({
       "test/chaos/**/*.test.ts",
       "test/crash/**/*.test.ts",
       "test/fuzz/**/*.test.ts",
+      "test/runtime/workspace/swap-race.test.ts",
       "test/store/**/crash.test.ts",
     ],
     pool: "threads",

@@ -16,6 +16,7 @@ const SIZES = {
   SLOW_S: "30",
   SOAK_EVENTS: "1000000",
   CHAOS_SEEDS: "20000",
+  SWAP_S: "20",
 };
 /** See test/crash/figure.ts. */
 const FIGURE = "▸ ";

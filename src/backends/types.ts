@@ -50,6 +50,8 @@ export interface StartOrder {
   /** The conversation began in this daemon, so finding nothing to resume is no error: begin it then. */
   began_here: boolean;
   options: Record<string, unknown>;
+  /** When the session was made. Absent: not known. */
+  started_at_ms?: number;
   /** Added to the environment of the process: who it is and how it reaches the daemon. */
   env: Record<string, string>;
   log: Log;

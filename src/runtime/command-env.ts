@@ -4,6 +4,10 @@ import type { DemianConfig } from "./config/schema.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+const GIT_SETTINGS = [
+  ["safe.bareRepository", "explicit"],
+  ["core.fsmonitor", "false"],
+] as const;
 /** Told to shells and programs to run something first. */
 const CODE_VARIABLES = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
 
@@ -23,5 +27,15 @@ export function commandEnv(env: Env, providers: DemianConfig["providers"]): Reco
     // Exported shell functions replace the commands that they are called after.
     if (!name.startsWith("BASH_FUNC_")) kept[name] = value;
   }
-  return kept;
+  return { ...kept, ...gitSettings(kept["GIT_CONFIG_COUNT"]) };
+}
+
+/** Files that look like a repository must not be able to choose what `git status` runs. */
+function gitSettings(before: string | undefined): Record<string, string> {
+  const first = /^\d{1,3}$/.test(before ?? "") ? Number(before) : 0;
+  const settings = GIT_SETTINGS.flatMap(([key, value], at) => [
+    [`GIT_CONFIG_KEY_${first + at}`, key],
+    [`GIT_CONFIG_VALUE_${first + at}`, value],
+  ]);
+  return { ...Object.fromEntries(settings), GIT_CONFIG_COUNT: String(first + GIT_SETTINGS.length) };
 }

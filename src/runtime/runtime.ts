@@ -24,7 +24,7 @@ import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
 import { type Choice, Session } from "./session.ts";
 import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
-import { ensurePrivateDir, projectDir, stateDir } from "./state-dir.ts";
+import { ensurePrivateDir, homeDir, projectDir, stateDir } from "./state-dir.ts";
 import { builtinTools } from "./tools/builtin.ts";
 import { keepOutput, outputDirectory } from "./tools/output.ts";
 import { ToolRegistry } from "./tools/registry.ts";
@@ -174,7 +174,11 @@ class LoadedRuntime implements Runtime {
     await ensurePrivateDir(stateDir(env)).catch((error: unknown) => {
       this.warnings.push(`nothing can be remembered: ${messageOf(error)}`);
     });
-    return createSandbox(this.config.sandbox, { root: this.cwd, hide: hiddenPlaces(env) });
+    return createSandbox(this.config.sandbox, {
+      root: this.cwd,
+      hide: hiddenPlaces(env),
+      home: homeDir(env),
+    });
   }
 
   async #choose(change: Pick<SessionOrder, "agent" | "provider" | "model">, now?: Choice): Promise<Choice> {

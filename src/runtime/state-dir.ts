@@ -25,23 +25,39 @@ export function homeDir(env: Env): string {
   return env["HOME"] || homedir();
 }
 
-/** Undefined: there is none. Throws when it is no file of ours, too long, or no JSON. */
+/** Undefined: there is none. Throws `state_unusable`, and when it is no JSON. */
 export async function readStateFile(path: string): Promise<unknown> {
+  const text = await readPrivate(path);
+  return text === undefined ? undefined : (JSON.parse(text) as unknown);
+}
+
+/** Undefined: there is none. Throws `state_unusable` for what is too long, or what somebody else could have written. */
+export async function readPrivate(path: string): Promise<string | undefined> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
+    if (errnoOf(error) === "ELOOP") throw unusable(path, "is a symbolic link; delete it");
     throw error;
   }
   try {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new CodedError("state_unusable", `${path} is no regular file`);
-    if (stat.size > MAX_STATE_BYTES) throw new CodedError("state_unusable", `${path} is longer than 1 MiB`);
-    return JSON.parse(await file.readFile("utf8")) as unknown;
+    if (!stat.isFile()) throw unusable(path, "is no regular file; delete it");
+    if (process.getuid !== undefined && stat.uid !== process.getuid()) {
+      throw unusable(path, "belongs to another user; delete it");
+    }
+    if ((stat.mode & 0o022) !== 0)
+      throw unusable(path, "can be written by others; chmod 600 it if it is yours");
+    if (stat.size > MAX_STATE_BYTES) throw unusable(path, "is longer than 1 MiB; delete it");
+    return await file.readFile("utf8");
   } finally {
     await file.close();
   }
+}
+
+function unusable(path: string, fault: string): CodedError {
+  return new CodedError("state_unusable", `${path} ${fault}`);
 }
 
 /** Replaces the file as a whole, 0600, in a directory that only the user can enter. */

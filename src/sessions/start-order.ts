@@ -4,12 +4,13 @@ import type { SystemInitEvent } from "../protocol/events.ts";
 import type { SessionRow } from "../protocol/session.ts";
 
 export function startOrder(row: SessionRow, how: Pick<StartOrder, "resume" | "env" | "log">): StartOrder {
-  const { session_id, native_session_id, began_here, options } = row;
+  const { session_id, native_session_id, began_here, options, started_at_ms } = row;
   return {
     session_id,
     ...(native_session_id === undefined ? {} : { native_session_id }),
     began_here,
     options,
+    started_at_ms,
     ...how,
     env: { ...how.env, BLEMEES_SESSION_ID: session_id },
   };

@@ -22,10 +22,13 @@ export class Births {
     this.#made.set(sessionId, nowMs);
   }
 
-  /** How long a load must wait; 0 for other agents. `intro`: what the agent said about itself. */
-  waitMs(intro: JsonObject, sessionId: string, nowMs: number): number {
+  /**
+   * How long a load must wait; 0 for other agents. `intro`: what the agent said about itself. `startedMs`: when the
+   * session was made, as its row says; a daemon before this one may have done it.
+   */
+  waitMs(intro: JsonObject, sessionId: string, nowMs: number, startedMs = this.#sinceMs): number {
     if (!LOADS_LATE.has(objectOf(intro["agentInfo"])["name"])) return 0;
-    const madeMs = this.#made.get(sessionId) ?? this.#sinceMs;
+    const madeMs = this.#made.get(sessionId) ?? startedMs;
     if (minuteOf(madeMs) !== minuteOf(nowMs)) return 0;
     return MINUTE_MS - (nowMs % MINUTE_MS) + MARGIN_MS;
   }

@@ -29,6 +29,8 @@ export interface Opening {
   limits: Limits;
   clock: Clock;
   births: Births;
+  /** When the session began, if that was here. */
+  startedMs: number | undefined;
   /** Something that takes long, in words. */
   waiting(text: string): void;
 }
@@ -89,7 +91,7 @@ async function takeUp(opening: Opening, sessionId: string): Promise<Opened> {
 
 async function load(opening: Opening, sessionId: string): Promise<Opened> {
   const { server, limits, clock, births, name } = opening;
-  const waitMs = births.waitMs(server.intro, sessionId, clock.now());
+  const waitMs = births.waitMs(server.intro, sessionId, clock.now(), opening.startedMs);
   if (waitMs > 0) {
     opening.waiting(
       `${name} loses a session that it loads in the minute in which it made it; waiting ${Math.ceil(waitMs / 1000)} s`,

@@ -94,6 +94,7 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     limits,
     clock,
     births,
+    startedMs: order.began_here ? order.started_at_ms : undefined,
     waiting: (text) =>
       sink.event({ type: "agent.notice", backend: spec.name, level: "info", category: "resume_waits", text }),
   };

@@ -123,7 +123,9 @@ function ruleOf(key: string): Tightens | undefined {
 
 function keepsRule(order: ProjectOrder, refuse: (key: string, why: string) => void) {
   // With a default of "deny", a rule that asks would open what is closed.
-  const closed = Object.entries(order.base.agents).find(([, agent]) => agent.defaultDecision === "deny")?.[0];
+  const closed = Object.entries(order.base.agents).find(
+    ([, { authority, defaultDecision }]) => (authority?.defaultDecision ?? defaultDecision) === "deny",
+  )?.[0];
   return (rule: unknown, index: number): boolean => {
     const decision = isObject(rule) ? rule["decision"] : undefined;
     if (decision === "allow") refuse(`permissions/${index}`, "it may not allow anything");

@@ -20,6 +20,8 @@ import type { ResolvedCommand } from "./types.ts";
 const OPERAND = /^[A-Za-z0-9_./@][A-Za-z0-9_./@ -]*$/;
 const SHORT = /^-[A-Za-z]+$/;
 const MAX_DEPTH = 6;
+/** Words that are looked at, those of commands within commands each time; more of them were made so that nobody can tell. */
+const MAX_LOOKS = 100_000;
 
 /**
  * The command begins with these words. Words after them may not turn it into something else: programs that run others
@@ -45,10 +47,15 @@ export function allowsCommand(prefix: string, resolved: ResolvedCommand | undefi
 export function mightRun(prefix: string, command: string): boolean {
   const [first, ...others] = prefix.split(/\s+/).filter((word) => word !== "");
   if (first === undefined) return true;
-  return textRuns(command, [first, ...others], 0, true);
+  return textRuns(command, { first, others, looks: 0 }, 0, true);
 }
 
-type Wanted = readonly [string, ...string[]];
+interface Wanted {
+  first: string;
+  others: readonly string[];
+  /** How many words were looked at so far. */
+  looks: number;
+}
 
 /** `isShell`: what it does not say may be anything. The code of other languages is searched for what it says only. */
 function textRuns(text: string, wanted: Wanted, depth: number, isShell: boolean): boolean {
@@ -59,8 +66,9 @@ function textRuns(text: string, wanted: Wanted, depth: number, isShell: boolean)
 function commandRuns(words: readonly Word[], wanted: Wanted, depth: number, isShell: boolean): boolean {
   const [first, ...rest] = words;
   if (first === undefined) return false;
-  if (depth > MAX_DEPTH) return true;
-  if (isName(first, wanted[0])) return restFits(wanted.slice(1), rest);
+  wanted.looks += words.length;
+  if (depth > MAX_DEPTH || wanted.looks > MAX_LOOKS) return true;
+  if (isName(first, wanted.first)) return restFits(wanted.others, rest);
   if (!isShell)
     return words.some((word) => mayHoldText(word) && textRuns(word.text, wanted, depth + 1, false));
   if (isUnknownName(first)) return true;
@@ -87,10 +95,11 @@ function wrapperRuns(wrapper: Word, rest: readonly Word[], wanted: Wanted, depth
     ({ text }, index) => !/^-|^[A-Za-z_]\w*=|^\d/.test(text) && !rest[index - 1]?.text.startsWith("-"),
   );
   return rest.some((word, index) => {
-    const after = rest.slice(index + 1);
-    if (isName(word, wanted[0])) return isIn(APPENDERS, wrapper.text) || restFits(wanted.slice(1), after);
+    if (isName(word, wanted.first)) {
+      return isIn(APPENDERS, wrapper.text) || restFits(wanted.others, rest.slice(index + 1));
+    }
     if (isUnknownName(word) && (command === -1 || index <= command)) return true;
-    if (runsOthers(word.text) && commandRuns([word, ...after], wanted, depth + 1, true)) return true;
+    if (runsOthers(word.text) && commandRuns(rest.slice(index), wanted, depth + 1, true)) return true;
     return /\s/.test(word.text) && textRuns(word.text, wanted, depth + 1, true);
   });
 }

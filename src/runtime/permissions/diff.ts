@@ -117,7 +117,7 @@ function hunks(all: readonly Edit[]): string[] {
     const added = part.filter(({ kind }) => kind !== "-").length;
     const from = (line: number, count: number) => `${count === 0 ? line - 1 : line},${count}`;
     lines.push(`@@ -${from(oldLine, removed)} +${from(newLine, added)} @@`);
-    lines.push(...part.flatMap(({ kind, line }) => `${kind}${line}`.split("\n")));
+    for (const { kind, line } of part) lines.push(...`${kind}${line}`.split("\n"));
     oldLine += removed;
     newLine += added;
     at = to;

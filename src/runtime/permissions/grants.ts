@@ -1,13 +1,12 @@
 // What a person allowed for longer than once: for the session in memory, for the project in a file outside the
 // workspace, where the agent cannot write. A convenience, never a right: denials are looked at before it.
-import { constants } from "node:fs";
-import { open, rename, stat } from "node:fs/promises";
+import { rename, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
-import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { messageOf } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { Serial } from "../../base/serial.ts";
-import { ensurePrivateDir, writeStateFile } from "../state-dir.ts";
+import { ensurePrivateDir, readPrivate, writeStateFile } from "../state-dir.ts";
 import { withFileLock } from "./file-lock.ts";
 import { isSameKey } from "./grant-key.ts";
 import { isBelow } from "./grantable.ts";
@@ -25,7 +24,6 @@ export interface GrantsOrder {
   now?: () => number;
 }
 
-const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_GRANTS = 1000;
 /** A grant from the future means a clock that was turned back: it would live too long. */
 const CLOCK_SLACK_MS = 60_000;
@@ -179,34 +177,6 @@ function parse(text: string, root: string): ProjectGrant[] | string {
   if (!file.success) return explainIssues(file.error.issues);
   if (file.data.root !== root) return `it belongs to ${file.data.root}`;
   return file.data.grants;
-}
-
-/** Undefined: there is none. Throws for a file that somebody else could have written. */
-async function readPrivate(path: string): Promise<string | undefined> {
-  let file: Awaited<ReturnType<typeof open>>;
-  try {
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    if (errnoOf(error) === "ELOOP") throw unusable("it is a symbolic link; delete it");
-    throw error;
-  }
-  try {
-    const info = await file.stat();
-    if (!info.isFile()) throw unusable("it is no regular file; delete it");
-    if (process.getuid !== undefined && info.uid !== process.getuid()) {
-      throw unusable("it belongs to another user; delete it");
-    }
-    if ((info.mode & 0o022) !== 0) throw unusable("others can write it; chmod 600 it if it is yours");
-    if (info.size > MAX_FILE_BYTES) throw unusable("it is longer than 1 MiB; delete it");
-    return await file.readFile("utf8");
-  } finally {
-    await file.close();
-  }
-}
-
-function unusable(fault: string): CodedError {
-  return new CodedError("grants_unusable", fault);
 }
 
 /** Changes when the file does; empty: there is none. */

@@ -54,9 +54,10 @@ const EXECUTING_IN: Readonly<Record<string, RegExp>> = {
   git: /^-[A-Za-z]*O|^-c$|^--(ou|ext|textc|up|rec|config)/,
   sort: /^-[A-Za-z]*o|^--(o|c)/,
   tar: /^-[A-Za-z]*[IF]/,
-  tree: /^-[A-Za-z]*o/,
-  uniq: /^[^-].*/,
-  xxd: /^-[A-Za-z]*r/,
+  tree: /^-[A-Za-z]*[oR]/,
+  // The second file is written.
+  uniq: /^[^-]/,
+  xxd: /^[^-]|^-[A-Za-z]*r/,
 };
 
 /** These read; what `.git/config` makes them start is for the sandbox, where `.git` is read-only. */

@@ -38,8 +38,10 @@ export function makePrompt(parts: PromptParts): PermissionPrompt {
   };
 }
 
-/** For a terminal. The command is never shortened; a long diff says how much of it is not shown. */
-export function promptLines(prompt: PermissionPrompt): string[] {
+/** For a terminal. The command is never shortened. Of a long diff the last line, next to the question, says what is missing. */
+export function promptLines(prompt: PermissionPrompt, options: { wholeDiff?: boolean } = {}): string[] {
+  const diff = (prompt.changes ?? []).flatMap((change) => unifiedDiff(change));
+  const most = options.wholeDiff === true ? diff.length : MAX_DIFF_LINES;
   return [
     `Allow ${revealLine(prompt.agent)} -> ${revealLine(prompt.title)}?`,
     ...(prompt.command === undefined ? [] : indented(prompt.command)),
@@ -47,8 +49,13 @@ export function promptLines(prompt: PermissionPrompt): string[] {
     ...(prompt.cwd === undefined ? [] : [`  in       ${revealLine(prompt.cwd)}`]),
     ...(prompt.sandbox === undefined ? [] : [`  sandbox  ${describeSandbox(prompt.sandbox)}`]),
     ...(prompt.reason === undefined ? [] : [`  because  ${revealLine(prompt.reason)}`]),
-    ...diffLines(prompt),
+    ...diff.slice(0, most).map((line) => `  ${reveal(line)}`),
     ...(prompt.always === undefined ? [] : [`  always   allows ${revealLine(prompt.always)}`]),
+    ...(diff.length <= most
+      ? []
+      : [
+          `  !! ${diff.length - most} of ${diff.length} lines of this change are NOT SHOWN; d shows them all`,
+        ]),
   ];
 }
 
@@ -69,10 +76,4 @@ function describeSandbox(adapter: string): string {
   if (adapter === "off") return "off: the command can do everything that you can";
   if (adapter === "env-only") return "env-only: the command can do everything that you can";
   return revealLine(adapter);
-}
-
-function diffLines({ changes = [] }: PermissionPrompt): string[] {
-  const lines = changes.flatMap((change) => unifiedDiff(change)).map((line) => `  ${reveal(line)}`);
-  if (lines.length <= MAX_DIFF_LINES) return lines;
-  return [...lines.slice(0, MAX_DIFF_LINES), `  … ${lines.length - MAX_DIFF_LINES} more lines are not shown`];
 }

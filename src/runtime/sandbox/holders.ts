@@ -2,15 +2,18 @@
 // works on this machine: probe.ts does.
 import { access } from "node:fs/promises";
 import { bwrapArguments, KERNEL_FILES } from "./bwrap.ts";
-import { findProtected, type ProtectedPlaces, resolvePlace } from "./places.ts";
+import { findProtected, isWithin, type ProtectedPlaces, resolvePlace } from "./places.ts";
 import { COMMAND_MARKER, type Launch } from "./run.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 import { findShell, pipedWords, shellWords, withoutStartup } from "./shell.ts";
+import type { Tree } from "./tree.ts";
 import type { CommandOrder, SandboxAdapter } from "./types.ts";
 
 /** What a command may do, and where. */
 export interface Bounds {
   root: string;
+  /** Of `root`: remembers what it has seen from one command to the next. */
+  tree: Tree;
   isWritable: boolean;
   isNetworkDenied: boolean;
   writableGit: boolean;
@@ -49,7 +52,7 @@ export function bwrapHolder(bwrap: string, seccomp: Buffer, hasUserNamespace: bo
     launch: async (order, bounds) => {
       const [shell, hidden, places, kernelFiles] = await Promise.all([
         findShell(),
-        resolveAll(bounds.hide),
+        outermost(bounds.hide),
         placesOf(bounds),
         existing(KERNEL_FILES),
       ]);
@@ -83,7 +86,7 @@ export function seatbeltHolder(): Holder {
     launch: async (order, bounds) => {
       const [shell, hidden, places, own] = await Promise.all([
         findShell(),
-        resolveAll(bounds.hide),
+        outermost(bounds.hide),
         placesOf(bounds),
         resolveAll(order.env["TMPDIR"] === undefined ? [] : [order.env["TMPDIR"]]),
       ]);
@@ -101,7 +104,7 @@ export function seatbeltHolder(): Holder {
 }
 
 async function placesOf(bounds: Bounds): Promise<ProtectedPlaces> {
-  const places = await findProtected(bounds.root, bounds.writableGit);
+  const places = await findProtected(bounds.tree, bounds.writableGit);
   for (const { path, kind } of await resolveAll(bounds.maskFiles)) {
     (kind === "file" ? places.maskedFiles : places.maskedDirectories).push(path);
   }
@@ -112,6 +115,15 @@ async function placesOf(bounds: Bounds): Promise<ProtectedPlaces> {
 async function resolveAll(paths: readonly string[]) {
   const found = await Promise.all(paths.map(resolvePlace));
   return found.filter((place) => place !== undefined);
+}
+
+/** Without those below another one: in what is empty and read-only no place for them can be made. */
+async function outermost(paths: readonly string[]) {
+  const all = await resolveAll(paths);
+  const unique = all.filter(({ path }, index) => all.findIndex((other) => other.path === path) === index);
+  return unique.filter(
+    ({ path }) => !unique.some((other) => other.path !== path && isWithin(other.path, path)),
+  );
 }
 
 async function existing(paths: readonly string[]): Promise<string[]> {

@@ -1,4 +1,5 @@
 // The door: how the commands of a session are held.
+import { homedir } from "node:os";
 import { checkCwd } from "../../base/child.ts";
 import { messageOf } from "../../base/coded-error.ts";
 import { ToolError } from "../tools/types.ts";
@@ -6,6 +7,7 @@ import { type Bounds, directHolder, type Holder } from "./holders.ts";
 import { isWithin } from "./places.ts";
 import { findHolder, type Host, thisHost } from "./probe.ts";
 import { runLaunch } from "./run.ts";
+import { Tree } from "./tree.ts";
 import type { CommandOrder, CommandResult, Sandbox, SandboxConfig } from "./types.ts";
 
 export interface SandboxPlace {
@@ -15,6 +17,8 @@ export interface SandboxPlace {
   hide: readonly string[];
   /** More files that no command may read, next to the environment files of the workspace. */
   maskFiles?: readonly string[];
+  /** The user's; default: that of the process. */
+  home?: string;
 }
 
 /** Finds out what works here: some 40 ms for the first sandbox of a process, nothing for the others. */
@@ -23,21 +27,30 @@ export async function createSandbox(
   place: SandboxPlace,
   host: Host = thisHost(),
 ): Promise<Sandbox> {
-  const { holder, problem } = await choose(config, place, host);
+  const isHome = isWithin(place.root, place.home ?? homedir());
+  const mode = config.mode === "workspace-write" && isHome ? "read-only" : config.mode;
+  const choice = await choose(config, place, host);
+  const { holder } = choice;
+  const problem = choice.problem ?? (mode === config.mode ? undefined : homeProblem(place.root));
   const bounds: Bounds = {
     root: place.root,
-    isWritable: config.mode === "workspace-write",
+    tree: new Tree(place.root),
+    isWritable: mode === "workspace-write",
     isNetworkDenied: config.network === "deny",
     writableGit: config.writableGit,
     hide: place.hide,
     maskFiles: place.maskFiles ?? [],
   };
   return {
-    mode: config.mode,
+    mode,
     adapter: holder?.adapter,
     ...(problem === undefined ? {} : { problem }),
     run: (order) => run(order, bounds, holder, problem),
   };
+}
+
+function homeProblem(root: string): string {
+  return `commands may write nothing: the workspace ${root} holds your home directory, where they could change what your shell and your programs run; start in a project directory`;
 }
 
 interface Choice {

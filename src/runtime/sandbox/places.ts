@@ -1,9 +1,8 @@
 // What of a workspace a command must not read (environment files) or not write (git's and demian's own files), as it
 // stands on disk before the command starts. What a command makes itself is its own.
-import { readdir, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { mapBounded } from "../../base/map-bounded.ts";
-import { isSecretPath } from "../workspace/protected.ts";
+import type { Tree } from "./tree.ts";
 
 export interface ProtectedPlaces {
   /** Files whose contents are taken away. */
@@ -16,38 +15,19 @@ export interface ProtectedPlaces {
   writable: string[];
 }
 
-/** Installed, not written here, and by far the largest part of most trees. */
-const SKIPPED = "node_modules";
-/** A directory costs some 20 µs; in a larger tree environment files further down are not found. */
-export const MAX_DIRECTORIES = 10_000;
-const PARALLEL_READS = 16;
-/** Made up by the kernel: another process sees something else there. */
-const KERNEL_MADE = /^\/(proc|sys|dev)\//;
+/** Made up by the kernel (another process sees something else there), or programs: no secrets, and needed to run anything. */
+const NO_SECRETS = /^\/(proc|sys|dev|usr|bin|sbin|lib[^/]*)\//;
 /** In a git directory, the files that make git run something. */
 const GIT_CODE = ["config", "config.worktree", "hooks", "commondir", "info/attributes"];
 
-export async function findProtected(root: string, writableGit: boolean): Promise<ProtectedPlaces> {
+/** Throws `workspace_too_large`. */
+export async function findProtected(tree: Tree, writableGit: boolean): Promise<ProtectedPlaces> {
+  const { root } = tree;
   const places: ProtectedPlaces = { maskedFiles: [], maskedDirectories: [], readOnly: [], writable: [] };
-  const gits: string[] = [];
-  const masked = new Set<string>();
-  let level = [root];
-  for (let seen = 0; level.length > 0 && seen < MAX_DIRECTORIES; seen += level.length) {
-    const next: string[] = [];
-    // Somebody may be deleting the tree: what cannot be listed cannot be protected, nor read.
-    await mapBounded(level, PARALLEL_READS, async (directory) => {
-      for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
-        const path = join(directory, entry.name);
-        const name = entry.name.toLowerCase();
-        if (isSecretPath(name)) masked.add(path);
-        else if (name === ".git") gits.push(path);
-        else if (entry.isDirectory() && name !== SKIPPED) next.push(path);
-      }
-    });
-    level = next.slice(0, MAX_DIRECTORIES);
-  }
-  await Promise.all([...masked].map((path) => mask(path, places)));
-  for (const git of gits) await protectGit(git, writableGit, places);
-  await protect(join(root, ".demian"), places);
+  const { secrets, gits } = await tree.search();
+  await Promise.all(secrets.map((path) => mask(path, places)));
+  for (const git of gits) await protectGit(git, root, writableGit, places);
+  await protect(join(root, ".demian"), root, places);
   return places;
 }
 
@@ -72,14 +52,19 @@ export async function resolvePlace(path: string): Promise<{ path: string; kind: 
 
 async function mask(path: string, places: ProtectedPlaces): Promise<void> {
   const place = await resolvePlace(path);
-  if (place === undefined || KERNEL_MADE.test(place.path)) return;
+  if (place === undefined || NO_SECRETS.test(place.path)) return;
   if (place.kind === "file") places.maskedFiles.push(place.path);
   // A link could lead to any directory, even to one above us: its files are where they were.
   else if (place.path === path) places.maskedDirectories.push(place.path);
 }
 
-async function protectGit(git: string, writable: boolean, places: ProtectedPlaces): Promise<void> {
-  const place = await resolvePlace(git);
+async function protectGit(
+  git: string,
+  root: string,
+  writable: boolean,
+  places: ProtectedPlaces,
+): Promise<void> {
+  const place = await resolveInside(git, root);
   if (place === undefined) return;
   if (!writable || place.kind === "file") {
     places.readOnly.push(place.path);
@@ -87,10 +72,22 @@ async function protectGit(git: string, writable: boolean, places: ProtectedPlace
   }
   // A mount of its own: it cannot be moved away and replaced by another one.
   places.writable.push(place.path);
-  await Promise.all(GIT_CODE.map((name) => protect(join(place.path, name), places)));
+  const hooks = join(place.path, "hooks");
+  // Not there, it could be made; a file that is not there cannot be kept from being made without making it.
+  if ((await resolvePlace(hooks)) === undefined) places.maskedDirectories.push(hooks);
+  await Promise.all(GIT_CODE.map((name) => protect(join(place.path, name), root, places)));
 }
 
-async function protect(path: string, places: ProtectedPlaces): Promise<void> {
-  const place = await resolvePlace(path);
+async function protect(path: string, root: string, places: ProtectedPlaces): Promise<void> {
+  const place = await resolveInside(path, root);
   if (place !== undefined) places.readOnly.push(place.path);
+}
+
+/**
+ * Undefined also for what leads out of the workspace, or to all of it: a mount there would lie over others, and let a
+ * link choose what is seen or written. Outside nothing can be written anyway.
+ */
+async function resolveInside(path: string, root: string): ReturnType<typeof resolvePlace> {
+  const place = await resolvePlace(path);
+  return place !== undefined && place.path !== root && isWithin(root, place.path) ? place : undefined;
 }

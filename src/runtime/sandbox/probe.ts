@@ -7,6 +7,7 @@ import { messageOf } from "../../base/coded-error.ts";
 import { type Bounds, bwrapHolder, directHolder, type Holder, seatbeltHolder } from "./holders.ts";
 import { runLaunch } from "./run.ts";
 import { seccompFilter } from "./seccomp.ts";
+import { Tree } from "./tree.ts";
 
 /** What the search depends on; another one than this machine's in tests. */
 export interface Host {
@@ -97,7 +98,7 @@ export async function tryHolder(holder: Holder): Promise<string | undefined> {
     await mkdir(root);
     await writeFile(join(hidden, "secret"), SECRET);
     const bounds: Bounds = {
-      ...{ root, isWritable: true, isNetworkDenied: true, writableGit: false },
+      ...{ root, tree: new Tree(root), isWritable: true, isNetworkDenied: true, writableGit: false },
       ...{ hide: [hidden], maskFiles: [], visible: [outside] },
     };
     const control = await attempt(directHolder("off"), bounds, outside);

@@ -65,9 +65,18 @@ async function start(
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     if (error.data?.["reason"] !== "too_long") throw new ToolError("sandbox_failed", error.message);
-    const advice = "write it to a script in the workspace and run that";
-    throw new ToolError("command_too_long", `the command has ${order.command.length} characters; ${advice}`);
+    throw new ToolError("command_too_long", tooLong(order));
   }
+}
+
+function tooLong({ command, env }: CommandOrder): string {
+  const variables = Object.entries(env).map(([name, value]) => ({ name, size: name.length + value.length }));
+  const total = variables.reduce((sum, { size }) => sum + size, 0);
+  if (total <= command.length) {
+    return `the command has ${command.length} characters; write it to a script in the workspace and run that`;
+  }
+  const [largest] = variables.sort((a, b) => b.size - a.size);
+  return `the environment has ${total} characters, more than the system takes: start again without ${largest?.name}, its largest variable`;
 }
 
 type Cause = "exit" | "timeout" | "abort";

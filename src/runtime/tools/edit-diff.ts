@@ -26,7 +26,7 @@ export function diffOf(oldText: string, edits: readonly Edit[]): string {
   const printed: string[] = [];
   let shift = 0;
   for (const hunk of hunksOf(regions)) {
-    printed.push(...printHunk(oldLines, hunk, shift));
+    for (const line of printHunk(oldLines, hunk, shift)) printed.push(line);
     for (const { from, to, newLines } of hunk) shift += newLines.length - (to - from);
     if (printed.length > MAX_DIFF_LINES) break;
   }
@@ -129,21 +129,23 @@ function printHunk(oldLines: readonly string[], hunk: readonly Region[], shift: 
   const from = Math.max(0, (hunk[0]?.from ?? 0) - CONTEXT_LINES);
   const to = Math.min(oldLines.length, (hunk.at(-1)?.to ?? 0) + CONTEXT_LINES);
   const body: string[] = [];
+  // One by one: a call does not take a million arguments.
+  const add = (sign: string, lines: readonly string[]) => {
+    for (const line of lines) body.push(marked(sign, line));
+  };
   let at = from;
   for (const region of hunk) {
-    body.push(...marked(" ", oldLines.slice(at, region.from)));
-    body.push(...marked("-", oldLines.slice(region.from, region.to)));
-    body.push(...marked("+", region.newLines));
+    add(" ", oldLines.slice(at, region.from));
+    add("-", oldLines.slice(region.from, region.to));
+    add("+", region.newLines);
     at = region.to;
   }
-  body.push(...marked(" ", oldLines.slice(at, to)));
+  add(" ", oldLines.slice(at, to));
   const grown = hunk.reduce((sum, region) => sum + region.newLines.length - (region.to - region.from), 0);
   return [`@@ -${from + 1},${to - from} +${from + 1 + shift},${to - from + grown} @@`, ...body];
 }
 
-function marked(sign: string, lines: readonly string[]): string[] {
-  return lines.map((line) => {
-    const text = line.replace(/\r$/, "");
-    return sign + (text.length > MAX_LINE_CHARS ? `${text.slice(0, MAX_LINE_CHARS)}…` : text);
-  });
+function marked(sign: string, line: string): string {
+  const text = line.replace(/\r$/, "");
+  return sign + (text.length > MAX_LINE_CHARS ? `${text.slice(0, MAX_LINE_CHARS)}…` : text);
 }

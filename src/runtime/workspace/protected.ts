@@ -1,7 +1,8 @@
 // What no tool may touch, whatever anybody allowed. Paths are relative to the workspace, with "/"; ask for the
 // lexical and for the real path of a file.
 
-const SECRET = /^\.env(\..*)?$/;
+/** With the copies that editors leave. */
+const SECRET = /^\.env(\..*)?~?$/;
 /** Templates that are made to be read. */
 const HARMLESS = new Set([".env.example", ".env.sample", ".env.template"]);
 const WRITE_PROTECTED = new Set([".git", ".demian", "node_modules"]);

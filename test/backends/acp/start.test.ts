@@ -75,6 +75,19 @@ describe("an earlier conversation", () => {
     expect(slept[0]).toBe(60_000 - (1_800_000_010_000 % 60_000) + 500);
     expect(noticesOf(session, "resume_waits")).toHaveLength(1);
   });
+
+  test.each([
+    ["before this minute", 60_000, 0],
+    ["in this minute", 5000, 1],
+  ])("that a daemon before this one began %s: does it wait?", async (_, agoMs, waits) => {
+    const now = 1_800_000_010_000;
+    const slept: number[] = [];
+    const clock = { now: () => now, sleep: async (ms: number) => void slept.push(ms) };
+    const agent = fakeAgent({ can: ["load"], name: "gemini-cli" }, { host: { clock } });
+    const order = { resume: true, native_session_id: "old", started_at_ms: now - agoMs };
+    const session = await agent.start({}, order);
+    expect(noticesOf(session, "resume_waits")).toHaveLength(waits);
+  });
 });
 
 describe("model, mode and settings", () => {

@@ -1,5 +1,14 @@
 // A project's configuration comes with a repository: it only tightens, whatever it says, and what it may not is told.
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { projectDir } from "../../../src/runtime/state-dir.ts";
@@ -155,13 +164,16 @@ describe("what does not is left out, and told with where it belongs", () => {
     expect(warnings).toEqual([expect.stringMatching(/"defaultAgent" is ignored: yours is "plan"/)]);
   });
 
-  test("a rule that asks is left out where it would open what an agent of the user denies by default", async () => {
-    places.user({ agents: { shut: agent({ defaultDecision: "deny" }) } });
-    places.project({ permissions: [{ tool: "bash", decision: "ask" }] });
-    const { config, warnings } = await places.load();
-    expect(config.permissions).toEqual([]);
-    expect(warnings).toEqual([expect.stringMatching(/"shut" denies by default/)]);
-  });
+  test.each([{ defaultDecision: "deny" }, { authority: { defaultDecision: "deny" } }])(
+    "a rule that asks is left out where it would open what an agent of the user denies by default: %j",
+    async (shut) => {
+      places.user({ agents: { shut: agent(shut) } });
+      places.project({ permissions: [{ tool: "bash", decision: "ask" }] });
+      const { config, warnings } = await places.load();
+      expect(config.permissions).toEqual([]);
+      expect(warnings).toEqual([expect.stringMatching(/"shut" denies by default/)]);
+    },
+  );
 
   test("an agent of the user cannot be replaced", async () => {
     places.user({ agents: { mine: agent() } });
@@ -282,6 +294,16 @@ describe("trust", () => {
     await places.load(trusting);
     writeFileSync(join(projectDir(places.env, places.cwd), "trust.json"), text);
     expect((await places.load()).config.hooks).toEqual([]);
+  });
+
+  test("a record that somebody else could have written trusts nothing", async () => {
+    places.project({ hooks: [{ name: "h", event: "Stop", command: "true" }] });
+    await places.load(trusting);
+    expect((await places.load()).project).toMatchObject({ isTrusted: true });
+    chmodSync(join(projectDir(places.env, places.cwd), "trust.json"), 0o622);
+    const { project, warnings } = await places.load();
+    expect(project).toMatchObject({ isTrusted: false });
+    expect(warnings).toContainEqual(expect.stringMatching(/can be written by others/));
   });
 
   test("a record that is a link trusts nothing", async () => {

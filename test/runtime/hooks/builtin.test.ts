@@ -415,3 +415,11 @@ test("inject-env-info tells where, what and how, one line each", async () => {
     "- Commands: run in a sandbox (workspace-write), held by bubblewrap",
   ]);
 });
+
+test("a command of shells within wrappers within quotes does not keep the hooks busy for ever", async () => {
+  const quoted = (text: string) => `"${text.replace(/["\\$`]/g, "\\$&")}"`;
+  const nested = (depth: number, inner: string): string =>
+    depth === 0 ? inner : `sudo ${"sh ".repeat(60)}${quoted(nested(depth - 1, inner))}`;
+  expect(await bash(nested(4, "echo a b"))).toMatchObject({ blocked: false });
+  expect(await bash(nested(2, "rm -rf /"))).toMatchObject({ blocked: true });
+});

@@ -180,6 +180,8 @@ export const ATTACKS: readonly Attack[] = [
     "NODE_OPTIONS=--require=./evil.cjs npm test",
     "npm_config_script_shell=./evil.sh npm test",
     "xxd -r hex.txt MARK",
+    "xxd a.txt MARK",
+    "tree -R -L 1 -H . sub",
     "date -s 2000-01-01",
     "file -C -m evil.magic",
     "less '+!touch MARK' a.txt",

@@ -140,7 +140,7 @@ describe("a file that is not as we wrote it", () => {
   }
 
   test.each([
-    ["others can write", (file: string) => chmodSync(file, 0o622), "others can write it"],
+    ["others can write", (file: string) => chmodSync(file, 0o622), "can be written by others"],
     [
       "is a link",
       (file: string) => {

@@ -59,7 +59,7 @@ describe("promptLines", () => {
     );
   });
 
-  test("a change is shown as a diff, a long one says how much is missing", () => {
+  test("a change is shown as a diff, a long one says at the very end how much is missing, and whole when it is asked for", () => {
     const changes = [{ path: "a.ts", oldText: "one\ntwo\n", newText: "one\n2\u202e\n" }];
     expect(promptLines(prompt({ changes })).slice(1)).toEqual([
       "  --- a/a.ts",
@@ -69,8 +69,18 @@ describe("promptLines", () => {
       "  -two",
       "  +2<U+202E>",
     ]);
-    const long = promptLines(prompt({ changes: [{ path: "b", newText: "x\n".repeat(1000) }] }));
-    expect(long.at(-1)).toBe("  … 603 more lines are not shown");
+    const long = prompt({ changes: [{ path: "b", newText: "x\n".repeat(1000) }], always: "this" });
+    expect(promptLines(long).at(-1)).toBe(
+      "  !! 603 of 1003 lines of this change are NOT SHOWN; d shows them all",
+    );
+    const whole = promptLines(long, { wholeDiff: true });
+    expect(whole.filter((line) => line === "  +x")).toHaveLength(1000);
+    expect(whole.at(-1)).toBe("  always   allows this");
+  });
+
+  test("a change of very many lines can be shown", () => {
+    const changes = [{ path: "b", oldText: "", newText: "x\n".repeat(300_000) }];
+    expect(promptLines(prompt({ changes })).at(-1)).toContain("299603 of 300003 lines");
   });
 
   test("the input of another tool is shown as it is", () => {

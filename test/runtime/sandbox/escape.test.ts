@@ -1,6 +1,6 @@
 // Live attacks from inside the sandbox. Each is also run without it, where that is safe: an attack that never works
 // proves nothing. Each leaves a mark in the workspace: a command that never ran proves nothing either.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { REFUSED_CALLS } from "../../../src/runtime/sandbox/seccomp.ts";
@@ -88,5 +88,14 @@ describe.skipIf(reason !== undefined)("in the sandbox a command cannot", () => {
     expect(readFileSync(join(ground.workspace, ".git/written"), "utf8")).toBe("x\n");
     expect(existsSync(join(ground.workspace, ".git/hooks/pre-commit"))).toBe(false);
     expect(readFileSync(join(ground.workspace, ".git/config"), "utf8")).toBe("[core]\n");
+    // One without hooks, as a template may leave it, does not get any.
+    rmSync(join(ground.workspace, ".git/hooks"), { recursive: true });
+    const again = await runIn(
+      writable,
+      ground.workspace,
+      "mkdir -p .git/hooks; echo x > .git/hooks/pre-commit; echo ran",
+    );
+    expect(again.output).toMatch(/ran\n$/);
+    expect(existsSync(join(ground.workspace, ".git/hooks/pre-commit"))).toBe(false);
   });
 });

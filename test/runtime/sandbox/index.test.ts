@@ -105,3 +105,19 @@ test("a workspace in which the rules would mean nothing is refused", async () =>
   const hidden = await createSandbox(SANDBOX, { root, hide: [root] });
   expect(hidden).toMatchObject({ adapter: undefined, problem: expect.stringMatching(/may not see/) });
 });
+
+test.skipIf(!("holder" in (await findHolder(thisHost()))))(
+  "in a home directory, and above one, commands write nothing, and people are told",
+  async () => {
+    for (const home of [root, join(root, "me")]) {
+      const sandbox = await createSandbox(SANDBOX, { root, hide: [], home });
+      expect(sandbox).toMatchObject({ mode: "read-only", problem: expect.stringMatching(/home directory/) });
+      const { output } = await runIn(sandbox, root, "echo evil > .bashrc; echo ran");
+      expect(output).toMatch(/Read-only file system\nran\n$/);
+      expect(existsSync(join(root, ".bashrc"))).toBe(false);
+    }
+    const below = await createSandbox(SANDBOX, { root, hide: [], home: join(root, "..") });
+    expect(below.mode).toBe("workspace-write");
+    expect(below.problem).toBeUndefined();
+  },
+);

@@ -137,6 +137,11 @@ describe.skipIf(process.platform !== "linux").each(modes)("with mode $mode", ({ 
       code: "command_too_long",
       message: expect.stringMatching(/script/),
     });
+    const env = { PATH: "/bin", HUGE: "x".repeat(3_000_000) };
+    await expect(runIn(sandbox, root, "true", { env })).rejects.toMatchObject({
+      code: "command_too_long",
+      message: expect.stringMatching(/environment has 30000\d\d characters.*without HUGE/),
+    });
   });
 
   test("ten commands at once are each held and each answered", async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bwrapArguments } from "../../../src/runtime/sandbox/bwrap.ts";
 import { findProtected, isWithin } from "../../../src/runtime/sandbox/places.ts";
 import { seatbeltProfile } from "../../../src/runtime/sandbox/seatbelt.ts";
+import { Tree } from "../../../src/runtime/sandbox/tree.ts";
 
 const places = {
   maskedFiles: ["/home/me/work/.env"],
@@ -130,19 +131,21 @@ describe("the protected places of a workspace", () => {
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
   test("environment files at any depth, links followed, and nothing that cannot be masked", async () => {
-    const { maskedFiles, maskedDirectories } = await findProtected(root, false);
-    expect(maskedFiles.sort()).toEqual([".env", "a/b/.env.production", "secrets/real"].map(at).sort());
+    const { maskedFiles, maskedDirectories } = await findProtected(new Tree(root), false);
+    expect(maskedFiles.sort()).toEqual(
+      [".env", "a/b/.env.production", "node_modules/x/.env", "secrets/real"].map(at).sort(),
+    );
     expect(maskedDirectories).toEqual([at("venv/.env")]);
   });
 
   test("git and demian are read-only, also the file of a worktree", async () => {
-    const { readOnly, writable } = await findProtected(root, false);
+    const { readOnly, writable } = await findProtected(new Tree(root), false);
     expect(readOnly.sort()).toEqual([".demian", ".git", "sub/.git"].map(at));
     expect(writable).toEqual([]);
   });
 
   test("of a writable git the parts that run code are not", async () => {
-    const { readOnly, writable } = await findProtected(root, true);
+    const { readOnly, writable } = await findProtected(new Tree(root), true);
     expect(readOnly.sort()).toEqual([".demian", ".git/config", ".git/hooks", "sub/.git"].map(at));
     expect(writable).toEqual([at(".git")]);
   });

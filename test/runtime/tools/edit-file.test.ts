@@ -17,6 +17,12 @@ const fault = (oldString: string, newString: string, more: object = {}) =>
   bench.fault(editFileTool, { path: "a.ts", oldString, newString, ...more });
 
 describe("replacing", () => {
+  test("very many lines at once", async () => {
+    bench.put("a.ts", "one\n");
+    expect(await edit("one\n", "x\n".repeat(150_000))).toContain("1 replacement");
+    expect(await edit("x", "y", { replaceAll: true })).toContain("150000 replacements");
+  });
+
   test("one place, with a diff that shows it", async () => {
     bench.put("a.ts", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     const { plan } = await bench.plan(editFileTool, {

@@ -17,6 +17,8 @@ describe("secrets", () => {
     "\uff0eenv",
     ".env.",
     ".env.example.local",
+    ".env~",
+    ".env.example~",
   ])("%j is one", (path) => {
     expect([isSecretPath(path), isWriteProtected(path)]).toEqual([true, true]);
   });

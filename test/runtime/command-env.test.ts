@@ -1,0 +1,58 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { commandEnv } from "../../src/runtime/command-env.ts";
+
+const providers = {
+  a: { type: "openai-compatible" as const, baseURL: "http://localhost", apiKeyEnv: "A_KEY" },
+  b: { type: "anthropic" as const, apiKey: "written-down" },
+};
+
+test("keys of providers are taken out, under their own name and under any other", () => {
+  const env = { A_KEY: "one", COPY: "one", OTHER: "written-down", LANG: "C", EMPTY: "" };
+  const { GIT_CONFIG_COUNT: _, ...kept } = commandEnv(env, providers);
+  expect(kept).toMatchObject({ LANG: "C", EMPTY: "" });
+  expect(JSON.stringify(kept)).not.toMatch(/one|written-down/);
+});
+
+test("what makes a shell run something first is taken out", () => {
+  const env = { BASH_ENV: "x", ENV: "x", PROMPT_COMMAND: "x", "BASH_FUNC_ls%%": "() { :; }" };
+  expect(Object.keys(commandEnv(env, {})).filter((name) => !name.startsWith("GIT_"))).toEqual([]);
+});
+
+test("the user's own settings for git stay, ours follow them", () => {
+  const env = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "me" };
+  expect(commandEnv(env, {})).toMatchObject({
+    GIT_CONFIG_COUNT: "3",
+    GIT_CONFIG_KEY_0: "user.name",
+    GIT_CONFIG_KEY_1: "safe.bareRepository",
+    GIT_CONFIG_KEY_2: "core.fsmonitor",
+  });
+});
+
+test("files that only look like a repository run nothing by `git status`", () => {
+  const root = mkdtempSync(join(tmpdir(), "bare-"));
+  try {
+    for (const name of ["refs", "objects"]) mkdirSync(join(root, name));
+    writeFileSync(join(root, "HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(
+      join(root, "config"),
+      `[core]\nrepositoryformatversion = 0\nbare = false\nworktree = ${root}\nfsmonitor = "touch ${root}/ran; false"\n`,
+    );
+    const status = (env: NodeJS.ProcessEnv) => {
+      rmSync(join(root, "ran"), { force: true });
+      try {
+        execFileSync("git", ["status"], { cwd: root, env, stdio: "ignore" });
+      } catch {
+        // Refused is as good as harmless; what counts is the file.
+      }
+      return execFileSync("ls", { cwd: root, encoding: "utf8" }).includes("ran");
+    };
+    expect(status(process.env)).toBe(true); // the control: without our settings it does
+    expect(status(commandEnv(process.env, {}))).toBe(false);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+});
