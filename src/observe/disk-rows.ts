@@ -241,7 +241,8 @@ export class DiskRows implements Rows {
     const surplus = this.#waiting.length - this.#maxWaiting + Math.ceil(this.#maxWaiting / 10);
     const dropped = this.#waiting.slice(0, surplus);
     this.#waiting = [...dropped.filter(isForget), ...this.#waiting.slice(surplus)];
-    this.#lose(dropped.filter(isEvent).length, "the disk does not take them");
+    const why = this.#failures > 0 ? "the disk does not take them" : "they come faster than they are written";
+    this.#lose(dropped.filter(isEvent).length, why);
   }
 
   #lose(rows: number, why: string): void {
