@@ -15,10 +15,9 @@ export async function reattach(
 ): Promise<void> {
   await Promise.all(
     attachments.map(async ({ stream, again }) => {
-      const floor = stream.turnFloor;
       try {
-        const reply = await ask(again(stream.cursor));
-        if (floor !== undefined && reply.last_seq <= floor) await checkTurn(stream, ask);
+        await ask(again(stream.cursor));
+        if (stream.turnFloor !== undefined) await checkTurn(stream, ask);
       } catch (error) {
         if (!isRefusal(error)) throw error;
         onRefused(stream);
@@ -28,7 +27,7 @@ export async function reattach(
   );
 }
 
-/** No frame has followed our message. If no turn runs either, it was lost with the socket or the daemon. */
+/** No result has followed our message. If no turn has begun either, it was lost with the socket or the daemon. */
 async function checkTurn(stream: SessionStream, ask: Ask): Promise<void> {
   const { session_id } = stream;
   const { sessions } = await ask({ type: "blemeesd.list_sessions", live: true });
@@ -36,7 +35,7 @@ async function checkTurn(stream: SessionStream, ask: Ask): Promise<void> {
   if (row?.turn_active !== false || stream.turnFloor === undefined) return;
   const message =
     "the daemon does not have the last message: it was restarted, or the connection dropped first; send it again";
-  stream.push({ type: "client.message_lost", session_id, message });
+  stream.loseTurnAt(row.last_seq ?? 0, { type: "client.message_lost", session_id, message });
 }
 
 /** Codes that speak of the connection, not of the session. */

@@ -1,7 +1,7 @@
 // The frames of one session between the socket and the program: drops what was seen before, keeps the rest in
 // order until it is read, and knows how the stream ended. Bounded by its owner, who stops reading the socket.
 import { CodedError } from "../base/coded-error.ts";
-import type { SessionFrame } from "./frames.ts";
+import type { MessageLost, SessionFrame } from "./frames.ts";
 
 /** Why no more frames will come. */
 export interface StreamEnd {
@@ -30,8 +30,12 @@ export class SessionStream {
   #cursor: number | undefined;
   /** Set while a message is on its way: the seq behind which its turn begins. */
   #turnFloor: number | undefined;
+  /** A turn has begun behind it: the message arrived. */
+  #hasBegun = false;
   /** The daemon's last seq at the last (re)open: up to here frames are replay. */
   #replayEnd = 0;
+  /** Set when no turn runs at the daemon: what is told if none has begun in the frames up to there. */
+  #verdict: { last_seq: number; lost: MessageLost } | undefined;
 
   /** `onChange` hears how many frames more or fewer are waiting. */
   constructor(session_id: string, cursor: number | undefined, onChange: (difference: number) => void) {
@@ -56,6 +60,8 @@ export class SessionStream {
   /** A message goes out now; frames up to the returned seq belong to earlier turns. */
   beginTurn(): number {
     this.#turnFloor = Math.max(this.cursor, this.#replayEnd);
+    this.#hasBegun = false;
+    this.#verdict = undefined;
     return this.#turnFloor;
   }
 
@@ -64,19 +70,21 @@ export class SessionStream {
     // Fewer than we saw: the daemon lost its history, and what comes now is new.
     if (this.#cursor === undefined || last_seq < this.#cursor) this.#cursor = last_seq;
     this.#replayEnd = last_seq;
+    this.#verdict = undefined;
+  }
+
+  /** No turn runs at the daemon, and its stream is at `last_seq`: if none has begun up to there, the message was lost. */
+  loseTurnAt(last_seq: number, lost: MessageLost): void {
+    this.#verdict = { last_seq, lost };
+    this.#judge();
   }
 
   push(frame: SessionFrame): void {
     if (this.#end !== undefined || !this.#isNew(frame) || this.#discarding) return;
+    if (this.#beginsTurn(frame)) this.#hasBegun = true;
     if (this.#settlesTurn(frame)) this.#turnFloor = undefined;
-    const reader = this.#reader;
-    if (reader !== undefined) {
-      this.#reader = undefined;
-      reader.resolve({ done: false, value: frame });
-      return;
-    }
-    this.#queue.push(frame);
-    this.#onChange(1);
+    this.#deliver(frame);
+    this.#judge();
   }
 
   /** Nothing follows; what is queued can still be read. */
@@ -113,6 +121,33 @@ export class SessionStream {
     });
   }
 
+  #deliver(frame: SessionFrame): void {
+    const reader = this.#reader;
+    if (reader !== undefined) {
+      this.#reader = undefined;
+      reader.resolve({ done: false, value: frame });
+      return;
+    }
+    this.#queue.push(frame);
+    this.#onChange(1);
+  }
+
+  /** Other frames prove nothing: an agent that was started again introduces itself. */
+  #judge(): void {
+    const verdict = this.#verdict;
+    if (verdict === undefined) return;
+    if (this.#turnFloor === undefined || this.#hasBegun) this.#verdict = undefined;
+    else if (this.cursor >= verdict.last_seq) {
+      this.#verdict = undefined;
+      this.push(verdict.lost);
+    }
+  }
+
+  #beginsTurn(frame: SessionFrame): boolean {
+    if (frame.type !== "agent.notice" || frame.category !== "task_started") return false;
+    return (frame.seq ?? 0) > (this.#turnFloor ?? Infinity);
+  }
+
   /** A message is told lost once: a second word of it, after the next cut, would be taken for its repetition's. */
   #settlesTurn(frame: SessionFrame): boolean {
     if (frame.type === "client.message_lost") return true;
@@ -125,8 +160,8 @@ export class SessionStream {
   }
 
   #isNew(frame: SessionFrame): boolean {
-    if (frame.type === "blemeesd.replay_gap" && frame.first_available_seq <= frame.since_seq) {
-      // Not a hole but a history that starts again (a restarted daemon without a durable store).
+    if (frame.type === "blemeesd.replay_gap") {
+      // A hole, or a history that starts again (a restarted daemon without a durable store).
       this.#cursor = Math.max(0, frame.first_available_seq - 1);
       return true;
     }

@@ -45,6 +45,7 @@ export async function createRuntime(order: RuntimeOrder): Promise<Runtime> {
     env: order.env,
     ...(order.configPath === undefined ? {} : { configPath: order.configPath }),
     ...(order.flags === undefined ? {} : { flags: order.flags }),
+    ...(order.isAlone === true ? { isAlone: true } : {}),
   });
   return new LoadedRuntime(order, cwd, loaded);
 }
@@ -65,7 +66,7 @@ class LoadedRuntime implements Runtime {
     this.cwd = cwd;
     this.config = loaded.config;
     this.warnings = [...loaded.warnings];
-    for (const tool of builtinTools()) this.tools.register(tool, BUILTIN);
+    for (const tool of order.isAlone === true ? [] : builtinTools()) this.tools.register(tool, BUILTIN);
     for (const tool of order.tools ?? []) {
       if (!this.tools.register(tool, EMBEDDED)) this.warnings.push(taken("tool", tool.name));
     }
@@ -74,6 +75,7 @@ class LoadedRuntime implements Runtime {
       sources: loaded.agentSources,
       toolNames: this.tools.list().map(({ tool }) => tool.name),
       providerKeys: [...(order.providers?.keys() ?? [])],
+      ...(order.isAlone === true ? { isAlone: true } : {}),
     });
     this.agents = agents;
     this.warnings.push(...warnings);

@@ -52,6 +52,8 @@ export interface RuntimeOrder {
   tools?: readonly ToolDefinition[];
   /** Providers of the embedding program, by key: a configured one of that key is not looked at. */
   providers?: ReadonlyMap<string, ResolvedProvider>;
+  /** There is nothing but what the embedding program brings: no file, no variable and nothing built in adds to it. */
+  isAlone?: true;
 }
 
 export interface SessionOrder {

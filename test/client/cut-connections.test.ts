@@ -2,7 +2,7 @@
 // client that waited for ever when a second cut came while it was attaching again.
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CodedError, connect, type SessionHandle } from "../../src/client/index.ts";
+import { CodedError, connect, type SessionFrame, type SessionHandle } from "../../src/client/index.ts";
 import { DaemonProcess, isBuilt } from "./daemon-process.ts";
 
 const SESSIONS = 4;
@@ -69,6 +69,26 @@ async function drive(session: SessionHandle, onEvent: () => void): Promise<numbe
   return seqs;
 }
 
+/** Everything that the daemon has of a session. */
+async function logged(session_id: string): Promise<SessionFrame[]> {
+  const reader = await connect({ socket: daemon.socket });
+  const watch = await reader.watch(session_id, { last_seen_seq: 0 });
+  const frames: SessionFrame[] = [];
+  for await (const frame of watch.events()) {
+    frames.push(frame);
+    if (seqOf(frame) === watch.last_seq) break;
+  }
+  await reader.close();
+  return frames;
+}
+
+const seqOf = (frame: SessionFrame) => ("seq" in frame ? (frame.seq ?? 0) : 0);
+
+/** What an agent says of itself when it is started, which is outside of a turn. */
+const isIntroduction = (frame: SessionFrame) =>
+  frame.type === "agent.system_init" ||
+  (frame.type === "agent.notice" && frame.category === "available_commands");
+
 describe.runIf(isBuilt)("a connection that keeps being cut", () => {
   beforeEach(async () => {
     daemon = await DaemonProcess.start();
@@ -88,6 +108,14 @@ describe.runIf(isBuilt)("a connection that keeps being cut", () => {
       connected.open({ session_id: `s${at}`, backend: "demo", options: { pace_ms: 1 } });
     const sessions = await Promise.all(Array.from({ length: SESSIONS }, open));
     const seen = await Promise.all(sessions.map((session) => drive(session, () => proxy.maybeCut())));
-    for (const seqs of seen) expect(seqs).toEqual(seqs.map((_, at) => at + 1));
+    for (const [at, seqs] of seen.entries()) {
+      expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+      const frames = await logged(`s${at}`);
+      expect(frames.map(seqOf)).toEqual(frames.map((_, index) => index + 1));
+      const missed = frames.filter((frame) => !seqs.includes(seqOf(frame)));
+      expect(missed.filter((frame) => !isIntroduction(frame))).toEqual([]);
+      // No message was run twice.
+      expect(frames.filter(({ type }) => type === "agent.result")).toHaveLength(TURNS);
+    }
   });
 });

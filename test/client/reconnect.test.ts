@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Client, type ConnectOptions, connect, type SessionFrame } from "../../src/client/index.ts";
-import { delta, openAnything, result, ScriptedServer } from "./scripted-server.ts";
+import { delta, openAnything, type Responder, result, ScriptedServer } from "./scripted-server.ts";
 
 let server: ScriptedServer;
 const clients: Client[] = [];
@@ -176,6 +176,50 @@ test("a message that never reached the daemon is reported instead of waited for"
     openAnything(frame) ?? [{ type: "blemeesd.sessions", id: frame["id"], sessions: [idle] }];
   first.drop();
   await expect(turn.result()).rejects.toMatchObject({ code: "message_lost" });
+});
+
+/** Answers a reopen as the daemon does whose agent is started again: what it says of itself, then these frames. */
+function reopened(last_seq: number, ...frames: object[]): Responder {
+  const idle = { session_id: "s1", backend: "demo", attached: true, turn_active: false, last_seq };
+  const init = { type: "agent.system_init", session_id: "s1", seq: 1, backend: "demo" };
+  return ({ type, id }) =>
+    type === "blemeesd.open"
+      ? [{ type: "blemeesd.opened", id, session_id: "s1", backend: "demo", last_seq: 1 }, init]
+      : [{ type: "blemeesd.sessions", id, sessions: [idle] }, ...frames];
+}
+
+test("so is one that was lost with an agent which introduces itself when it is started again", async () => {
+  const session = await (await join()).open({ session_id: "s1", backend: "demo" });
+  const turn = session.turn("hello?");
+  const first = await server.accept();
+  await first.next();
+  server.responder = reopened(1);
+  first.drop();
+  await expect(turn.result()).rejects.toMatchObject({ code: "message_lost" });
+});
+
+test("a turn that ended meanwhile was not lost, however late its frames come", async () => {
+  const session = await (await join()).open({ session_id: "s1", backend: "demo" });
+  const turn = session.turn("hello?");
+  const first = await server.accept();
+  await first.next();
+  const started = {
+    type: "agent.notice",
+    session_id: "s1",
+    seq: 2,
+    backend: "demo",
+    category: "task_started",
+  };
+  server.responder = reopened(3, { ...started, level: "info" }, delta("s1", 3));
+  first.drop();
+  const second = await server.accept();
+  const seen: unknown[] = [];
+  for await (const frame of turn) {
+    seen.push("seq" in frame ? frame.seq : frame.type);
+    // It was not stored yet when the daemon said how far it is.
+    if (frame.type === "agent.delta") setImmediate(() => second.send(result("s1", 4)));
+  }
+  expect(seen).toEqual([1, 2, 3, 4]);
 });
 
 test("a second drop, in the middle of attaching again, does not hang the client", async () => {

@@ -93,7 +93,8 @@ export class Life {
       this.#lastSeq.set(session_id, last);
       this.#options.opened.add(session_id);
       this.lost += Math.max(0, (this.#known.get(session_id) ?? 0) - last);
-      watcher.send({ type: "blemeesd.watch", session_id });
+      // From where the replay ends, or what an agent says of itself meanwhile would look like a hole.
+      watcher.send({ type: "blemeesd.watch", session_id, last_seen_seq: last });
       if (last === 0) this.#onReplayed(owner, session_id);
     } else if (frame.type === "blemeesd.error" && seq === 0) {
       this.faults.push(JSON.stringify(frame));

@@ -43,8 +43,9 @@ describe("first screen", () => {
       socket_path: "/run/user/1000/blemeesd.sock",
       state_dir: "/home/you/.local/state/blemees",
       store: "sqlite",
+      agents: {},
     } as Config;
-    expect(bannerText(config, version, { demo: "1.0.0" }).startsWith(step?.output ?? "?")).toBe(true);
+    expect(bannerText(config, version, { demo: version }).startsWith(step?.output ?? "?")).toBe(true);
   });
 
   test("each command of sm prints what the README shows", async () => {

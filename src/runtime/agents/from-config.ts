@@ -15,12 +15,15 @@ export interface AgentsOrder {
   toolNames: readonly string[];
   /** Providers of the embedding program, beside the configured ones. */
   providerKeys?: readonly string[];
+  /** Without the built-in ones. */
+  isAlone?: boolean;
 }
 
 export function createAgentRegistry(order: AgentsOrder): { agents: AgentRegistry; warnings: string[] } {
   const agents = new AgentRegistry();
   const warnings: string[] = [];
-  for (const agent of BUILTIN_AGENTS) agents.register(agent, { scope: "builtin", trusted: true });
+  for (const agent of order.isAlone === true ? [] : BUILTIN_AGENTS)
+    agents.register(agent, { scope: "builtin", trusted: true });
   for (const [name, config] of Object.entries(order.config.agents)) {
     const source = order.sources.get(name) ?? { scope: "user", trusted: true };
     const fault = findFault(name, config, order);

@@ -12,7 +12,7 @@ import { checkMerged } from "./check.ts";
 import { environmentLayers } from "./environment.ts";
 import { type ConfigText, readConfigFile, readProjectFile } from "./file.ts";
 import { mergeLayer, modernize } from "./layer.ts";
-import { restrictProject } from "./project.ts";
+import { type ProjectOrder, restrictProject } from "./project.ts";
 import type { DemianConfig } from "./schema.ts";
 import { isTrusted, trustProject } from "./trust.ts";
 
@@ -26,6 +26,8 @@ export interface ConfigOrder {
   configPath?: string;
   /** The strongest layer. `{trust: {project: true}}` in it trusts the project's file as it is now. */
   flags?: Record<string, unknown>;
+  /** The flags are all there is: no file, no variable, no preset. */
+  isAlone?: boolean;
 }
 
 export type ConfigScope = "user" | "project" | "explicit" | "environment" | "flags";
@@ -50,7 +52,8 @@ export interface LoadedConfig {
 
 /** Throws `config_invalid`: the message names file, place and what to do. */
 export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
-  const stack = new LayerStack();
+  if (order.isAlone === true) return loadFlags(order.flags ?? {});
+  const stack = new LayerStack({ providers: PRESETS });
   const home = order.home ?? homeDir(order.env);
   const userPath = join(home, ".demian", "config.json");
   const user = await readConfigFile(userPath);
@@ -63,13 +66,11 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
   // A session in the home directory: its file is the user's own.
   const isOwn = project === undefined || project.identity === user?.identity;
   const trust = isOwn ? undefined : await trustOf(order, project, stack.warnings);
-  if (!isOwn) stack.addProject(project, userPath, trust === true);
-  if (order.configPath !== undefined) {
-    const path = resolve(order.cwd, order.configPath);
-    const explicit = await readConfigFile(path);
-    if (explicit === undefined) throw new CodedError("config_invalid", `--config: there is no file ${path}`);
-    stack.addFile(explicit, "explicit");
-  }
+  const explicit =
+    order.configPath === undefined ? undefined : await readExplicit(order.cwd, order.configPath);
+  const stronger = [explicit?.value, order.flags].filter((layer) => layer !== undefined);
+  if (!isOwn) stack.addProject(project, { userPath, isTrusted: trust === true, stronger });
+  if (explicit !== undefined) stack.addFile(explicit, "explicit");
   for (const { variable, value } of environmentLayers(order.env))
     stack.add(value, { path: variable, scope: "environment" });
   if (order.flags !== undefined) stack.add(order.flags, { path: "the command line", scope: "flags" });
@@ -80,6 +81,20 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
     agentSources: stack.agentSources,
     ...(isOwn ? {} : { project: { path: project.path, sha256: project.sha256, isTrusted: trust === true } }),
   };
+}
+
+function loadFlags(flags: Record<string, unknown>): LoadedConfig {
+  const stack = new LayerStack({});
+  stack.add(flags, { path: "the command line", scope: "flags" });
+  const { warnings, sources, agentSources } = stack;
+  return { config: runnable(stack), warnings, sources, agentSources };
+}
+
+async function readExplicit(cwd: string, given: string): Promise<ConfigText> {
+  const path = resolve(cwd, given);
+  const file = await readConfigFile(path);
+  if (file === undefined) throw new CodedError("config_invalid", `--config: there is no file ${path}`);
+  return file;
 }
 
 async function trustOf(order: ConfigOrder, file: ConfigText, warnings: string[]): Promise<boolean> {
@@ -107,8 +122,13 @@ class LayerStack {
   readonly warnings: string[] = [];
   readonly sources: ConfigSource[] = [];
   readonly agentSources = new Map<string, RegistrySource>();
-  #merged: JsonObject = { providers: PRESETS };
-  config: DemianConfig = checkMerged(this.#merged, { label: "the presets", offsets: {} });
+  #merged: JsonObject;
+  config: DemianConfig;
+
+  constructor(presets: JsonObject) {
+    this.#merged = presets;
+    this.config = checkMerged(presets, { label: "the presets", offsets: {} });
+  }
 
   addFile(file: ConfigText, scope: "user" | "explicit"): void {
     const { trust, ...rest } = file.value;
@@ -120,19 +140,18 @@ class LayerStack {
     } else this.add(file.value, { path: file.path, scope });
   }
 
-  addProject(file: ConfigText, userPath: string, isTrusted: boolean): void {
+  addProject(file: ConfigText, order: Pick<ProjectOrder, "userPath" | "isTrusted" | "stronger">): void {
     const { layer, warnings } = restrictProject({
       layer: modernize(file.value),
       base: this.config,
       path: file.path,
-      userPath,
-      isTrusted,
+      ...order,
       hasDefaultAgent: this.#merged["defaultAgent"] !== undefined,
       builtinAgents: BUILTIN_AGENTS.map(({ name }) => name),
       check: (checked) => void this.#over(checked, file.path),
     });
     this.warnings.push(...warnings);
-    this.add(layer, { path: file.path, scope: "project" }, isTrusted);
+    this.add(layer, { path: file.path, scope: "project" }, order.isTrusted);
   }
 
   add(layer: JsonObject, source: ConfigSource, isTrusted = source.scope !== "project"): void {

@@ -25,7 +25,7 @@ const AGENT: AgentDefinition = {
   ],
 };
 
-/** Makes a runtime the demo. It leaves nothing behind in the workspace. */
+/** Makes a runtime the demo, whatever is configured. It leaves nothing behind in the workspace. */
 export function asDemo(order: RuntimeOrder): RuntimeOrder {
   const provider = createScriptedProvider({
     reply: (request) => ({ paceMs: paceOf(request), ...performScene(request.messages) }),
@@ -36,6 +36,8 @@ export function asDemo(order: RuntimeOrder): RuntimeOrder {
     agents: [AGENT],
     tools: demoTools(),
     providers: new Map([[DEMO, resolved]]),
+    // Without a sandbox there must be no other agent, tool or model to choose.
+    isAlone: true,
     flags: {
       ...order.flags,
       defaultAgent: DEMO,

@@ -149,7 +149,8 @@ test("a client that half-closes still gets the replies to what it wrote", async 
   for (const frame of [HELLO, open, { type: "blemeesd.ping", id: "p" }]) client.send(frame);
   client.socket.end();
   await client.closed;
-  expect(client.frames.map((frame) => frame.type).sort()).toEqual([
+  const replies = client.frames.filter((frame) => frame.type.startsWith("blemeesd."));
+  expect(replies.map((frame) => frame.type).sort()).toEqual([
     "blemeesd.hello_ack",
     "blemeesd.opened",
     "blemeesd.pong",

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../backends/processes.ts";
 import { RawClient } from "../../support/raw-client.ts";
-import { ask, info, newId, openDemo, range, say, seqsOf, until, useDaemon } from "./talk.ts";
+import { ask, info, introduced, newId, openDemo, range, say, seqsOf, until, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon({
   env: {
@@ -68,7 +68,7 @@ describe("a session that nobody owns", () => {
     const [client, other] = [await daemon.connect(), await daemon.connect()];
     const session_id = newId();
     await openDemo(client, session_id);
-    const last = (await client.turn(session_id, "hello"))["seq"];
+    const last = Number((await client.turn(session_id, "hello"))["seq"]);
     client.close();
     await until(
       () => ask(other, "watch", { session_id }),
@@ -76,8 +76,8 @@ describe("a session that nobody owns", () => {
     );
     expect(await info(other, session_id)).toMatchObject({ turns: 1, last_seq: last, attached: false });
     await openDemo(other, session_id, { resume: true, last_seen_seq: 0 });
-    await other.next((frame) => frame["seq"] === last);
-    expect(seqsOf(other, session_id)).toEqual(range(1, Number(last)));
+    const { seq } = await introduced(other, session_id, last);
+    expect(seqsOf(other, session_id)).toEqual(range(1, Number(seq)));
   });
 
   test("is torn down with its turn, which gets its result", async () => {

@@ -47,7 +47,7 @@ describe("while it waits", () => {
       { answers: { size: "L" } },
       /\/answer\/answers\/size: no such question/,
     ],
-    ["two answers where one is asked", { answers: { color: ["Red", "Blue"] } }, /takes one answer/],
+    ["two answers where one is asked", { answers: { answer: ["Red", "Blue"] } }, /takes one answer/],
   ])("%s is invalid_answer", async (_what, answer, message) => {
     const waiting = await waitingDemo(await daemon.connect(), {}, "ask me");
     await refused(waiting, answer, { code: "invalid_answer", message: expect.stringMatching(message) });
@@ -60,7 +60,7 @@ describe("while it waits", () => {
     ["an unknown decision", { decision: "yes" }],
     ["a decision and answers at once", { decision: "accept", answers: {} }],
     ["an unknown field", { decision: "accept", always: true }],
-    ["a number for an answer", { answers: { color: 1 } }],
+    ["a number for an answer", { answers: { answer: 1 } }],
   ])("a malformed answer (%s) is invalid_message and names the field", async (_what, answer) => {
     const waiting = await waitingDemo(await daemon.connect());
     const message = expect.stringMatching(/^blemeesd\.respond: \/answer/);

@@ -80,15 +80,15 @@ describe("a request", () => {
 
   test("with questions takes answers, and says that it waits for input", async () => {
     const { client, session_id, row } = await waitingDemo(await daemon.connect(), {}, "ask me");
-    expect(row).toMatchObject({ request_type: "user_input", payload: { questions: [{ id: "color" }] } });
+    expect(row).toMatchObject({ request_type: "user_input", payload: { questions: [{ id: "answer" }] } });
     expect(await sessionRow(client, session_id)).toMatchObject({
       activity_state: "waiting_input",
       pending_requests: 1,
       turn_active: true,
     });
-    await respond(client, row, { answers: { color: "Green" } });
+    await respond(client, row, { answers: { answer: "Blue" } });
     await client.next(isOf("agent.result", session_id));
-    expect(lastText(client, session_id)).toBe("You said Green.");
+    expect(lastText(client, session_id)).toBe("You said Blue.");
   });
 
   test("is counted in the list of sessions until it is answered", async () => {

@@ -54,10 +54,22 @@ export async function claudeFound(client: RawClient): Promise<void> {
 /** A fresh session id; Claude accepts UUIDs only. */
 export const newId = (): string => randomUUID();
 
-/** Opens a session of the demo backend, which needs no process. */
-export function openDemo(client: RawClient, session_id: string, more: object = {}): Promise<Frame> {
+/** Opens a session of the demo backend. A fresh one has introduced itself when this resolves: then nothing comes unasked. */
+export async function openDemo(client: RawClient, session_id: string, more: object = {}): Promise<Frame> {
   const frame = { type: "blemeesd.open", session_id, backend: "demo", options: { demo: { pace_ms: 0 } } };
-  return client.request({ ...frame, ...more } as { id?: string });
+  const opened = await client.request({ ...frame, ...more } as { id?: string });
+  if (opened.type === "blemeesd.opened" && !("resume" in more)) await introduced(client, session_id);
+  return opened;
+}
+
+/** The last frame of what the demo says of itself when it is started, also for a session that goes on. */
+export function introduced(client: RawClient, session_id: string, after = 0): Promise<Frame> {
+  return client.next(
+    (frame) =>
+      isOf("agent.notice", session_id)(frame) &&
+      frame["category"] === "available_commands" &&
+      Number(frame["seq"]) > after,
+  );
 }
 
 export const ask = (client: RawClient, type: string, fields: object = {}): Promise<Frame> =>
