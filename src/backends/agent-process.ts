@@ -99,6 +99,15 @@ export class AgentProcess implements ChildHandlers {
     return this.#stop({});
   }
 
+  /** Nothing is read from it meanwhile. */
+  pause(): void {
+    this.#child?.pause();
+  }
+
+  resume(): void {
+    this.#child?.resume();
+  }
+
   output(chunk: Buffer): void {
     this.#parts.reader.push(chunk);
   }

@@ -5,11 +5,15 @@ export interface InboxParts<T> {
   deliver(item: T): void;
   /** True: it holds too much, read no more. False: go on. */
   full(isFull: boolean): void;
-  maxBytes: number;
+  maxBytes?: number;
 }
+
+/** A session that reads slowly may have so much waiting before the others in its process feel it. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 export class Inbox<T> {
   readonly #parts: InboxParts<T>;
+  readonly #maxBytes: number;
   #waiting: Array<{ item: T; bytes: number }> = [];
   #bytes = 0;
   #isPaused = false;
@@ -18,13 +22,14 @@ export class Inbox<T> {
 
   constructor(parts: InboxParts<T>) {
     this.#parts = parts;
+    this.#maxBytes = parts.maxBytes ?? MAX_BYTES;
   }
 
   push(item: T, bytes: number): void {
     this.#waiting.push({ item, bytes });
     this.#bytes += bytes;
     this.#deliver();
-    if (this.#bytes > this.#parts.maxBytes) this.#setFull(true);
+    if (this.#bytes > this.#maxBytes) this.#setFull(true);
   }
 
   pause(): void {
@@ -53,7 +58,7 @@ export class Inbox<T> {
       this.#waiting.splice(0, count);
       this.#isDelivering = false;
     }
-    if (this.#bytes <= this.#parts.maxBytes / 2) this.#setFull(false);
+    if (this.#bytes <= this.#maxBytes / 2) this.#setFull(false);
   }
 
   #setFull(isFull: boolean): void {

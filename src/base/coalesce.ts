@@ -8,13 +8,13 @@ export interface Pausable {
 }
 
 /** Chunks closer together than this are one burst. 200 events a second are 5 ms apart: no burst. */
-export const QUICK_MS = 2;
+const QUICK_MS = 2;
 /** How long a busy source rests after each read. */
 export const REST_MS = 6;
 /** A chunk of this size is already worth its wake-up. */
 export const LARGE_BYTES = 8192;
 /** A message and its result come as two or three chunks: that is not yet a busy stream. */
-export const QUICK_RUN = 4;
+const QUICK_RUN = 4;
 
 export class Coalescer {
   readonly #source: Pausable;

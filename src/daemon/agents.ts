@@ -3,6 +3,7 @@ import { CodedError } from "../base/coded-error.ts";
 import { isObject } from "../base/json.ts";
 import { nearest } from "../base/nearest.ts";
 import { AGENT_KEYS, type AgentConfig, type AgentKey, type AgentKeyName } from "./agent-keys.ts";
+import { valueFault } from "./value-fault.ts";
 
 /** Backends of our own, and other names under which clients know them. */
 export const RESERVED_NAMES: readonly string[] = ["claude", "codex", "codex-app", "demian", "demo"];
@@ -23,7 +24,7 @@ function readAgent(name: string, table: unknown, path: string): AgentConfig {
   const at = `${path}: agents.${name}`;
   if (!NAME.test(name)) {
     throw bad(
-      `${at}: a name has letters, digits, ".", "_", "-", begins with a letter or a digit, and is short`,
+      `${at}: a name has letters, digits, ".", "_", "-", begins with a letter or a digit, and has at most 64 characters`,
     );
   }
   if (RESERVED_NAMES.includes(name.toLowerCase())) {
@@ -45,7 +46,7 @@ function pick(name: AgentKeyName, value: unknown, at: string): unknown {
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   const place = [name, ...(issue?.path ?? [])].map(String).join(".");
-  const why = value === undefined ? "required" : (issue?.message ?? "not valid");
+  const why = value === undefined ? "required" : valueFault(issue, value, name === "env");
   throw bad(`${at}.${place}: ${why}`);
 }
 

@@ -2,6 +2,9 @@
 import { resolveSocketPath } from "../base/socket-path.ts";
 import type { Config } from "./config.ts";
 
+/** What the acp backend says of an agent whose version nobody asked for. */
+const PRESENT = "present";
+
 export interface HttpAddress {
   port: number;
   tokenFile: string;
@@ -13,7 +16,10 @@ export function bannerText(
   backends: Record<string, string>,
   http?: HttpAddress,
 ): string {
-  const agents = Object.entries(backends).map(([name, found]) => `${name} ${found}`);
+  const agents = Object.entries(backends).map(([name, found]) =>
+    found === PRESENT ? name : `${name} ${found}`,
+  );
+  const missing = Object.keys(config.agents).filter((name) => backends[name] === undefined);
   const isDemo = Object.keys(backends).join() === "demo";
   const backend = Object.keys(backends)[0] ?? "demo";
   // Clients find the usual place by themselves.
@@ -28,6 +34,9 @@ export function bannerText(
       : [`  http      http://127.0.0.1:${http.port}, the token is in ${http.tokenFile}`]),
     `  history   ${historyText(config)}`,
     `  agents    ${agents.join(", ")}`,
+    ...missing.map(
+      (name) => `            ${name} was not found: ${lookFor(config.agents[name]?.command ?? "")}`,
+    ),
     ...(isDemo
       ? [
           "            No real agent was found: the built-in demo answers. Install Claude Code or Codex",
@@ -45,6 +54,13 @@ export function bannerText(
     "Ctrl-C stops it when running turns have finished; twice, at once.",
     "",
   ].join("\n");
+}
+
+/** A configured agent that is not there may only be misspelt. */
+function lookFor(command: string): string {
+  return command.includes("/")
+    ? `${command} is not an executable file`
+    : `there is no ${command} on the PATH of this daemon`;
 }
 
 function historyText(config: Config): string {

@@ -9,6 +9,7 @@ import { resolveSocketPath } from "../base/socket-path.ts";
 import type { AgentConfig } from "./agent-keys.ts";
 import { readAgents } from "./agents.ts";
 import { CONFIG_KEYS, type ConfigKey, type ConfigName, type ConfigValues } from "./config-keys.ts";
+import { valueFault } from "./value-fault.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -68,7 +69,7 @@ function pick(name: ConfigName, sources: ConfigSources, file: Record<string, unk
   const [value, where] = candidates.find(([candidate]) => candidate !== undefined) ?? [undefined, name];
   const checked = key.check.safeParse(value);
   if (checked.success) return checked.data;
-  throw new CodedError("invalid_message", `${where}: ${checked.error.issues[0]?.message ?? "not valid"}`);
+  throw new CodedError("invalid_message", `${where}: ${valueFault(checked.error.issues[0], value)}`);
 }
 
 function readConfigFile(sources: ConfigSources, warnings: string[]): ConfigFile {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { CodedError, messageOf } from "../base/coded-error.ts";
+import { nearest } from "../base/nearest.ts";
 import { createAgentRegistry, mainAgent } from "./agents/from-config.ts";
 import { buildSystemPrompt } from "./agents/system-prompt.ts";
 import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
@@ -18,6 +19,7 @@ import type { HookDispatcher } from "./hooks/types.ts";
 import { createPermissionGate } from "./permissions/gate.ts";
 import { writablePlaces } from "./permissions/grantable.ts";
 import { openGrants } from "./permissions/grants.ts";
+import { unknownTools } from "./permissions/unknown-tools.ts";
 import { providerChoices, resolveProvider } from "./providers/resolve.ts";
 import type { ResolvedProvider } from "./providers/types.ts";
 import { createSandbox } from "./sandbox/index.ts";
@@ -83,6 +85,25 @@ class LoadedRuntime implements Runtime {
       if (!agents.register(agent, EMBEDDED)) this.warnings.push(taken("agent", agent.name));
     }
     this.providers = [...embedded(order), ...providerChoices(loaded.config.providers, order.env)];
+    this.warnings.push(...this.#misspelt());
+  }
+
+  /** What is configured and means nothing: it would only be noticed when it matters. */
+  #misspelt(): string[] {
+    const { permissions, agents, defaultProvider } = this.config;
+    const tools = this.tools.list().map(({ tool }) => tool.name);
+    const keys = this.providers.map(({ key }) => key);
+    const guess = nearest(defaultProvider, keys);
+    const hint = guess === undefined ? "" : `; did you mean "${guess}"?`;
+    return [
+      ...unknownTools(permissions, tools, "permissions"),
+      ...Object.entries(agents).flatMap(([name, agent]) =>
+        unknownTools(agent.permissions, tools, `agents.${name}.permissions`),
+      ),
+      ...(keys.includes(defaultProvider)
+        ? []
+        : [`defaultProvider: no provider is called "${defaultProvider}"${hint}`]),
+    ];
   }
 
   async openSession(order: SessionOrder): Promise<DemianSession> {

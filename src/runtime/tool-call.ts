@@ -185,6 +185,8 @@ function denial(by: string, reason: string | undefined): string {
   const why = reason === undefined ? "" : `: ${reason}`;
   if (by === "user")
     return `The user denied this${why}. Do not try it again in another way; ask, or go on without it.`;
+  if (by === "nobody")
+    return `This needs a person's consent, and nobody can be asked here${why}. Do not try it in another way; go on without it.`;
   return `Denied by policy${why}. Do not try it again in another way.`;
 }
 

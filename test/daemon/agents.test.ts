@@ -60,10 +60,15 @@ describe("a mistake names the table and the key", () => {
   test.each([
     ["[agents.x]", "agents.x.command: required"],
     ['[agents.x]\ncomand = "a"', 'agents.x.comand: unknown key; did you mean "command"?'],
-    ['[agents.x]\ncommand = "a"\nargs = "acp"', "agents.x.args: "],
+    ['[agents.x]\ncommand = "a"\nargs = "acp"', 'agents.x.args: expected a list, ["…"], not "acp"'],
     ['[agents.x]\ncommand = "a"\nenv = { A = 1 }', "agents.x.env.A: "],
     ['[agents.x]\ncommand = "a"\ncwd = "rel"', "agents.x.cwd: expected an absolute path"],
-    ['[agents.x]\ncommand = "a"\nprocess = "one"', "agents.x.process: "],
+    [
+      '[agents.x]\ncommand = "a"\nprocess = "one"',
+      'agents.x.process: expected one of "per-session"|"shared", not "one"',
+    ],
+    ['[agents.x]\ncommand = ""', "agents.x.command: expected a text that is not empty"],
+    ["[agents.x]\ncommand = 5", "agents.x.command: expected string, not 5"],
     ['[agents.claude]\ncommand = "a"', "agents.claude: claude is a backend of blemeesd itself"],
     ['[agents.Demian]\ncommand = "a"', "agents.Demian: Demian is a backend of blemeesd itself"],
     ['[agents."-x"]\ncommand = "a"', "agents.-x: a name has letters"],
@@ -72,5 +77,11 @@ describe("a mistake names the table and the key", () => {
     expect(() => load(toml)).toThrow(
       expect.objectContaining({ code: "invalid_message", message: expect.stringContaining(message) }),
     );
+  });
+
+  test("what stands in env may be a key, and is not repeated", () => {
+    const toml = '[agents.x]\ncommand = "a"\nenv = "KEY=sk-secret"';
+    expect(() => load(toml)).toThrow(/agents\.x\.env: expected a table/);
+    expect(() => load(toml)).not.toThrow(/sk-secret/);
   });
 });

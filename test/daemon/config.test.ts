@@ -110,6 +110,7 @@ describe("checks", () => {
     ['log_level = "loud"', /log_level in the config file: /],
     ["max_line_bytes = 0", /max_line_bytes in the config file: /],
     ["ring_buffer_size = 1.5", /ring_buffer_size in the config file: /],
+    ['stall_s = "soon"', /stall_s in the config file: expected number, not "soon"/],
     ["idle_timeout_s = -1", /idle_timeout_s in the config file: /],
     ['store = "disk"', /store in the config file: /],
     ["socket_path = 5", /socket_path in the config file: /],

@@ -41,9 +41,26 @@ test("the help says that the value may be left out", () => {
   expect(helpText()).toMatch(/--socket VALUE /);
 });
 
-test("the banner has the address with the token in its fragment, or no line at all", () => {
+test("the banner has the address and the file of the token, or no line at all", () => {
   const { config } = loadConfig({ flags: {}, env });
   const text = bannerText(config, "1", { demo: "1" }, { port: 7433, tokenFile: "/s/http-token" });
   expect(text).toContain("http://127.0.0.1:7433, the token is in /s/http-token\n");
   expect(bannerText(config, "1", { demo: "1" })).not.toContain("http://127");
+});
+
+test("the banner names agents without a version alone, and those of the config that are not there", () => {
+  const { config } = loadConfig({ flags: {}, env });
+  const agent = { args: [], env: {}, process: "per-session", config: {}, stall_s: 60, start_s: 30 } as const;
+  const agents = {
+    opencode: { ...agent, command: "opencode" },
+    ghost: { ...agent, command: "ghost-cli" },
+    lost: { ...agent, command: "/opt/lost" },
+  };
+  const found = { demian: "1.0", opencode: "present" };
+  const lines = bannerText({ ...config, agents } as unknown as typeof config, "1", found).split("\n");
+  expect(lines).toContain("  agents    demian 1.0, opencode");
+  expect(lines.filter((line) => line.includes("was not found")).map((line) => line.trim())).toEqual([
+    "ghost was not found: there is no ghost-cli on the PATH of this daemon",
+    "lost was not found: /opt/lost is not an executable file",
+  ]);
 });

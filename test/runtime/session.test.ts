@@ -234,6 +234,17 @@ describe("opening", () => {
     if (code !== undefined) expect(error).toMatchObject({ code });
   });
 
+  test("tells at once what is configured and means nothing", async () => {
+    const { warnings } = await place.runtime({
+      defaultProvider: "locl",
+      permissions: [{ tool: "Bash", decision: "deny" }],
+    });
+    expect(warnings).toEqual([
+      expect.stringMatching(/rule for "Bash" fits nothing.*did you mean "bash"\?/),
+      expect.stringMatching(/no provider is called "locl"; did you mean "local"\?/),
+    ]);
+  });
+
   test("in a directory that is not there is refused", async () => {
     await expect(createRuntime({ cwd: `${place.cwd}/gone`, env: place.env })).rejects.toMatchObject({
       code: "bad_cwd",

@@ -130,6 +130,25 @@ export function chatReply(text: string, calls: readonly ScriptedCall[] = []): Re
   );
 }
 
+/** A call of demian's `bash`. */
+export function bash(command: string): Reply {
+  return chatReply("", [{ name: "bash", input: { command } }]);
+}
+
+/** Says these words, and then nothing until the client goes, or `more` lets it go on with `then`. */
+export function stuck(
+  text: string,
+  more: Promise<void> = new Promise(() => undefined),
+  then: Reply = chatReply(""),
+): Reply {
+  return async (exchange) => {
+    exchange.head();
+    await exchange.write(sse(chunk({ content: text })));
+    await Promise.race([more, exchange.gone]);
+    await then({ ...exchange, head: () => undefined });
+  };
+}
+
 /** A streamed answer of Anthropic's. */
 export function anthropicReply(text: string, calls: readonly ScriptedCall[] = []): Reply {
   const blocks = [

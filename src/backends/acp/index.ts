@@ -8,7 +8,7 @@ import { Pool } from "../pool.ts";
 import type { Backend } from "../types.ts";
 import { Births } from "./births.ts";
 import { AcpOptions, checkAcpOptions } from "./options.ts";
-import { type ProcessOrder, startAcpProcess } from "./process.ts";
+import { type ProcessOrder, startAcpProcess, versionOf } from "./process.ts";
 import { type AcpHost, type AcpSpec, CLOCK, LIMITS } from "./spec.ts";
 import { startAcpRun } from "./start.ts";
 
@@ -22,7 +22,7 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
   let version = spec.version;
   const start = async (order: ProcessOrder) => {
     const server = await startAcpProcess(order);
-    version = server.version ?? version;
+    version = versionOf(server) ?? version;
     return server;
   };
   const parts = {

@@ -2,7 +2,7 @@
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { UserMessage } from "../../protocol/content.ts";
-import { objectOf } from "../values.ts";
+import { objectOf, stringOf } from "../values.ts";
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** ACP's own blocks, and what the agent must have offered for them. */
@@ -46,7 +46,7 @@ function toImage(block: JsonObject, at: string): JsonObject {
   const source = objectOf(block["source"]);
   if (source["type"] === "base64") return image(source, "media_type", `${at}/source`);
   const url = source["type"] === "url" ? source["url"] : undefined;
-  const [, media_type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(String(url)) ?? [];
+  const [, media_type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(stringOf(url) ?? "") ?? [];
   if (media_type === undefined || data === undefined) {
     throw bad(`${at}/source: expected base64 data or a data: URL; an ACP agent fetches no images`);
   }

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { countOf, objectOf, objectsOf, optional, stringOf, textOf } from "../values.ts";
 import { introduce } from "./intro.ts";
-import { withMode, withOptions } from "./settings.ts";
+import { configOf, withMode, withOptions } from "./settings.ts";
 import { type AcpState, notice, type Report } from "./state.ts";
 
 const LEVELS: ReadonlyMap<unknown, "warn" | "error"> = new Map([
@@ -68,9 +68,7 @@ export function commandsNotice(state: AcpState, { availableCommands }: JsonObjec
 
 export function configNotice(state: AcpState, { configOptions }: JsonObject): Report[] {
   state.settings = withOptions(state.settings, configOptions);
-  const config = Object.fromEntries(
-    state.settings.options.flatMap(({ id, value }) => (value === undefined ? [] : [[id, value]])),
-  );
+  const config = configOf(state.settings);
   return [notice(state, "config_options", { data: { config } }), ...introduce(state)];
 }
 

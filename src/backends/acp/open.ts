@@ -4,7 +4,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { RpcError } from "../../base/jsonrpc.ts";
 import { objectOf, objectsOf, stringOf, textOf } from "../values.ts";
 import type { Births } from "./births.ts";
-import type { AcpProcess } from "./process.ts";
+import { type AcpProcess, canLoad, canSession } from "./process.ts";
 import { type Kept, Replay } from "./replay.ts";
 import { toFailure } from "./results.ts";
 import {
@@ -66,7 +66,7 @@ export async function openNew(opening: Opening): Promise<Opened> {
 /** `mayBegin`: if there is nothing to continue, begin anew and say so. */
 export async function openAgain(opening: Opening, sessionId: string, mayBegin: boolean): Promise<Opened> {
   const { server, name } = opening;
-  if (!server.canSession("resume") && !server.canLoad) {
+  if (!canSession(server, "resume") && !canLoad(server)) {
     if (mayBegin) return { ...(await openNew(opening)), lost: `${name} cannot continue a session` };
     throw new CodedError("spawn_failed", `${name} can neither resume nor load a session; open a new one`);
   }
@@ -83,8 +83,8 @@ export async function openAgain(opening: Opening, sessionId: string, mayBegin: b
 
 async function takeUp(opening: Opening, sessionId: string): Promise<Opened> {
   const { server, limits } = opening;
+  if (!canSession(server, "resume")) return load(opening, sessionId);
   const params = { sessionId, ...paramsOf(opening) };
-  if (!server.canSession("resume")) return load(opening, sessionId);
   const result = await server.request("session/resume", params, limits.openMs);
   return taken(opening, sessionId, result, []);
 }
@@ -147,7 +147,7 @@ async function configure(opening: Opening, sessionId: string, settings: Settings
   try {
     return await applyWishes(opening, sessionId, settings);
   } catch (error) {
-    if (server.canSession("close")) {
+    if (canSession(server, "close")) {
       await server.request("session/close", { sessionId }, limits.closeMs).catch(() => undefined);
     }
     throw error;
@@ -176,7 +176,8 @@ function failed({ name, server }: Opening, cause: unknown): CodedError {
   const { code, message } = toFailure(cause);
   if (code !== "auth_failed") return new CodedError("spawn_failed", `${name}: ${message}`, { cause });
   const ways = objectsOf(server.intro["authMethods"]).flatMap((method) => textOf(method["name"]) ?? []);
-  const advice = ways.length > 0 ? ` (it knows: ${ways.join(", ")})` : "";
-  const text = `${name}: ${message}; log in with its own program${advice}`;
+  // One that knows no way to log in needs a key, and has said which.
+  const advice = ways.length > 0 ? `; log in with its own program (it knows: ${ways.join(", ")})` : "";
+  const text = `${name}: ${message}${advice}`;
   return new CodedError("spawn_failed", text, { cause, data: { reason: "auth" } });
 }

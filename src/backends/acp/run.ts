@@ -8,15 +8,17 @@ import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/requests.ts";
+import { Backpressure } from "../backpressure.ts";
 import { Inbox } from "../inbox.ts";
 import { killLeftovers } from "../leftovers.ts";
 import type { Lease } from "../pool.ts";
+import { RunEnd } from "../run-end.ts";
 import type { BackendSink, Ended, Run } from "../types.ts";
 import { objectOf } from "../values.ts";
 import { toPrompt } from "./input.ts";
 import { introduce } from "./intro.ts";
 import { type Opened, openElsewhere } from "./open.ts";
-import type { AcpProcess, Resident } from "./process.ts";
+import { type AcpProcess, canSession, isResponsive, type Resident } from "./process.ts";
 import { toReply } from "./requests.ts";
 import type { Limits } from "./spec.ts";
 import { StallWatch } from "./stall.ts";
@@ -49,32 +51,17 @@ interface Item {
 const FINISH_LIMIT_MS = 5000;
 /** After session/close the prompt is answered at once. */
 const LAST_WORD_MS = 500;
-/** A session that reads slowly may have so much waiting before the others in its process feel it. */
-const INBOX_BYTES = 16 * 1024 * 1024;
 
 export class AcpRun implements Run, Resident {
   readonly #parts: RunParts;
   readonly #server: AcpProcess;
   readonly #inbox: Inbox<Item>;
+  readonly #pressure: Backpressure;
+  readonly #end: RunEnd;
   readonly #stall: StallWatch;
   #turn: Turn | undefined;
   /** The agent has closed the session; the next message opens it again. */
   #isClosedThere = false;
-  #isPaused = false;
-  #interrupting: Promise<void> | undefined;
-  #stopping: Promise<void> | undefined;
-  #hurry: () => void = () => undefined;
-  readonly #hurried = new Promise<void>((resolve) => {
-    this.#hurry = resolve;
-  });
-  /** We wanted the end that comes, however it comes. */
-  #isAsked = false;
-  #hasEnded = false;
-  #tellGone: () => void = () => undefined;
-  /** The end was told and nothing is left. */
-  readonly #gone = new Promise<void>((resolve) => {
-    this.#tellGone = resolve;
-  });
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -82,11 +69,12 @@ export class AcpRun implements Run, Resident {
     this.#inbox = new Inbox({
       deliver: (item) => this.#handle(item),
       full: (isFull) => (isFull ? this.#server.hold(this) : this.#server.release(this)),
-      maxBytes: INBOX_BYTES,
     });
+    this.#pressure = new Backpressure(this.#inbox);
+    this.#end = new RunEnd(parts);
     this.#stall = new StallWatch({
       limitMs: parts.stallMs,
-      isExcused: () => this.#isPaused || parts.state.asks.size > 0 || isToolRunning(parts.state),
+      isExcused: () => this.#pressure.isPaused || parts.state.asks.size > 0 || isToolRunning(parts.state),
       tell: (silentMs) => this.#tellStall(silentMs),
     });
   }
@@ -103,7 +91,7 @@ export class AcpRun implements Run, Resident {
     const { name, state, userEcho } = this.#parts;
     const capabilities = objectOf(objectOf(state.agent["agentCapabilities"])["promptCapabilities"]);
     const prompt = toPrompt(message, capabilities, name);
-    if (this.#hasEnded) throw new CodedError("backend_crashed", `${name} has ended; resume the session`);
+    if (this.#end.hasBegun) throw new CodedError("backend_crashed", `${name} has ended; resume the session`);
     if (this.#turn !== undefined) throw busy(name);
     const turn = new Turn();
     this.#turn = turn;
@@ -114,11 +102,11 @@ export class AcpRun implements Run, Resident {
         code: error instanceof CodedError ? error.code : "agent_error",
         message: messageOf(error),
       };
-      if (this.#turn === turn && !this.#hasEnded) this.#tellResult(turn, "error", failure);
+      if (this.#turn === turn && !this.#end.hasBegun) this.#tellResult(turn, "error", failure);
       return;
     }
     // It may have been interrupted meanwhile.
-    if (this.#turn !== turn || this.#hasEnded) return;
+    if (this.#turn !== turn || this.#end.hasBegun) return;
     this.#reports(beginTurn(state));
     if (userEcho) {
       const { content } = message;
@@ -132,15 +120,11 @@ export class AcpRun implements Run, Resident {
   }
 
   interrupt(): Promise<void> {
-    this.#interrupting ??= this.#interrupt().finally(() => {
-      this.#interrupting = undefined;
-      if (this.#isPaused) this.#inbox.pause();
-    });
-    return this.#interrupting;
+    return this.#pressure.interrupt(() => this.#interrupt());
   }
 
   async answer(native_id: string, answer: Answer): Promise<boolean> {
-    if (this.#hasEnded) return false;
+    if (this.#end.hasBegun) return false;
     const reply = toReply(this.#parts.state, native_id, answer);
     if (reply === undefined) return false;
     this.#stall.heard();
@@ -151,21 +135,16 @@ export class AcpRun implements Run, Resident {
   }
 
   pause(): void {
-    this.#isPaused = true;
-    // The end of an interrupted turn must get through, however slow the reader is.
-    if (this.#interrupting === undefined) this.#inbox.pause();
+    this.#pressure.pause();
   }
 
   resume(): void {
-    this.#isPaused = false;
     this.#stall.heard();
-    this.#inbox.resume();
+    this.#pressure.resume();
   }
 
   stop(how: "finish" | "now"): Promise<void> {
-    if (how === "now") this.#hurry();
-    this.#stopping ??= this.#stop(how);
-    return this.#stopping;
+    return this.#end.stop(how, () => this.#stop(how));
   }
 
   deliver(frame: Frame, size: number): void {
@@ -185,7 +164,7 @@ export class AcpRun implements Run, Resident {
 
   processEnded(why: Ended): void {
     this.#inbox.resume();
-    this.#end({ ...why, expected: why.expected || this.#isAsked });
+    this.#tellEnd({ ...why, expected: why.expected || this.#end.isWanted });
   }
 
   /** The session is open, for the first time or again. */
@@ -210,7 +189,7 @@ export class AcpRun implements Run, Resident {
     const opened = await this.#server.router.open(() => reopen(state.sessionId));
     const owner = this.#server.router.ownerOf(opened.sessionId);
     if (owner !== undefined && owner !== this) throw openElsewhere(name, opened.sessionId);
-    if (!this.#hasEnded) this.enter(opened);
+    if (!this.#end.hasBegun) this.enter(opened);
   }
 
   /** In its turn behind everything that the agent said before it, also when we read slowly. */
@@ -225,7 +204,7 @@ export class AcpRun implements Run, Resident {
 
   #handle({ frame, turn }: Item): void {
     const { state } = this.#parts;
-    if (this.#hasEnded) return;
+    if (this.#end.hasBegun) return;
     if (frame.kind === "answer") {
       // The answer to a prompt that was given up.
       if (turn === undefined || turn !== this.#turn) return;
@@ -269,7 +248,7 @@ export class AcpRun implements Run, Resident {
   async #interrupt(): Promise<void> {
     const { state, limits } = this.#parts;
     const turn = this.#turn;
-    if (turn === undefined || this.#hasEnded) return;
+    if (turn === undefined || this.#end.hasBegun) return;
     this.#inbox.resume();
     if (!turn.isSent) {
       this.#tellResult(turn, "interrupted");
@@ -278,23 +257,23 @@ export class AcpRun implements Run, Resident {
     turn.notBegun = askedTools(state);
     this.#reports(cancelTurn(state));
     this.#server.notify("session/cancel", { sessionId: state.sessionId });
-    await within(limits.cancelMs, Promise.race([turn.over, this.#gone]));
-    if (this.#hasEnded) return this.#gone;
+    await within(limits.cancelMs, Promise.race([turn.over, this.#end.gone]));
+    if (this.#end.hasBegun) return this.#end.gone;
     if (this.#turn === turn) await this.#insist(turn);
     // codex-acp says that the turn is cancelled while its command runs on, until the session is closed.
     else if (turn.leftRunning) {
       await this.#close();
       await killLeftovers(this.#parts.marker, turn.sinceS);
     }
-    if (this.#hasEnded) return this.#gone;
+    if (this.#end.hasBegun) return this.#end.gone;
   }
 
   /** It was asked to stop and did not. */
   async #insist(turn: Turn): Promise<void> {
     const { state, name, log } = this.#parts;
     const isClosed = await this.#close();
-    if (isClosed) await within(LAST_WORD_MS, Promise.race([turn.over, this.#gone]));
-    if (this.#turn !== turn || this.#hasEnded) return;
+    if (isClosed) await within(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
+    if (this.#turn !== turn || this.#end.hasBegun) return;
     log.warn("acp.turn_abandoned", { agent: name });
     // Whatever it still says of this turn is not heard.
     this.#server.router.retire(this);
@@ -302,20 +281,20 @@ export class AcpRun implements Run, Resident {
     this.#tellResult(turn, "interrupted");
     const isAlone = this.#server.residents === 1;
     if (isClosed && !isAlone) return;
-    this.#isAsked = true;
+    this.#end.isWanted = true;
     if (isAlone) await this.#server.kill(`${name} did not end the interrupted turn and was ended`);
     // Nobody reads it while another session has too much waiting: its clients are not to lose it for that.
-    else if (!this.#server.isHeld && !(await this.#server.isResponsive())) {
+    else if (!this.#server.isHeld && !(await isResponsive(this.#server))) {
       await this.#server.kill(`${name} answered nothing any more and was ended`);
     } else {
       this.#server.moveOut(this);
-      this.#end({ expected: true, message: `${name} did not end the interrupted turn` });
+      this.#tellEnd({ expected: true, message: `${name} did not end the interrupted turn` });
     }
   }
 
   /** Whether the agent has closed the session. */
   async #close(): Promise<boolean> {
-    if (!this.#server.canSession("close") || this.#isClosedThere) return this.#isClosedThere;
+    if (!canSession(this.#server, "close") || this.#isClosedThere) return this.#isClosedThere;
     const { state, limits } = this.#parts;
     const params: JsonObject = { sessionId: state.sessionId };
     this.#isClosedThere = await this.#server.request("session/close", params, limits.closeMs).then(
@@ -340,19 +319,17 @@ export class AcpRun implements Run, Resident {
   }
 
   async #stop(how: "finish" | "now"): Promise<void> {
-    this.#isAsked = true;
     const { lease, state } = this.#parts;
     const turn = this.#turn;
     // Nobody will answer what it asked, so it would not finish.
     if (how === "finish" && turn !== undefined && state.asks.size === 0) {
-      await within(FINISH_LIMIT_MS, Promise.race([turn.over, this.#hurried, this.#gone]));
+      await within(FINISH_LIMIT_MS, Promise.race([turn.over, this.#end.hurried, this.#end.gone]));
     }
     // A process of its own takes everything along when it must be quick.
-    if (!this.#hasEnded && !(lease.isOwn && how === "now")) await this.#leave();
+    if (!this.#end.hasBegun && !(lease.isOwn && how === "now")) await this.#leave();
     this.#server.moveOut(this);
     await lease.release(how);
-    this.#end({ expected: true, message: "closed" });
-    await this.#gone;
+    this.#tellEnd({ expected: true, message: "closed" });
   }
 
   async #leave(): Promise<void> {
@@ -362,23 +339,17 @@ export class AcpRun implements Run, Resident {
       this.#inbox.resume();
       this.#reports(cancelTurn(state));
       this.#server.notify("session/cancel", { sessionId: state.sessionId });
-      await within(LAST_WORD_MS, Promise.race([turn.over, this.#gone]));
+      await within(LAST_WORD_MS, Promise.race([turn.over, this.#end.gone]));
     }
-    if (!this.#hasEnded) await Promise.race([this.#close(), this.#gone]);
+    if (!this.#end.hasBegun) await Promise.race([this.#close(), this.#end.gone]);
   }
 
-  #end(why: Ended): void {
-    if (this.#hasEnded) return;
-    const { name, state, lease, sink, marker } = this.#parts;
-    this.#reports(abandonTurn(state, `${name} has ended`));
-    this.#hasEnded = true;
+  #tellEnd(why: Ended): void {
+    if (this.#end.hasBegun) return;
+    this.#reports(abandonTurn(this.#parts.state, `${this.#parts.name} has ended`));
     this.#stall.end();
-    // After a crash too: the next start gets a new process.
-    void lease.release("now");
-    void killLeftovers(marker).then(() => {
-      sink.ended(why);
+    this.#end.tell(why, () => {
       if (this.#turn !== undefined) this.#endTurn(this.#turn);
-      this.#tellGone();
     });
   }
 }

@@ -83,6 +83,11 @@ export function currentMode({ modes, options }: Settings): string | undefined {
   return byCategory(options, "mode") ?? modes?.current;
 }
 
+/** What `configOptions` are set to, by their ids. */
+export function configOf({ options }: Settings): Record<string, SettingValue> {
+  return Object.fromEntries(options.flatMap(({ id, value }) => (value === undefined ? [] : [[id, value]])));
+}
+
 /**
  * The next thing to set, or undefined when all is as it should be. Asked again after each change, because options come
  * and go with the model. Throws `invalid_message` for what the agent does not offer. `done`: what was set already.

@@ -47,9 +47,11 @@ export interface TurnState {
   isCancelled: boolean;
   /** A person said no to something: some agents end the turn then. */
   isDeclined: boolean;
-  /** What the agent called the reason of a failure that it then reports as a normal end. */
-  failure: string | undefined;
+  /** The agent said that the turn has failed, which it then ends as if all were well. */
   isFailed: boolean;
+  /** Its reason for that. */
+  failure: string | undefined;
+  /** What it said last, itself and not one of its sub-agents. */
   lastText: string;
 }
 

@@ -1,4 +1,4 @@
-// One prompt, as the run follows it.
+// One prompt, as the run follows it; what the translator knows of the same one is `TurnState`.
 import { uptime } from "node:os";
 
 export class Turn {

@@ -4,14 +4,7 @@ import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { type ArgRow, optionsToArgv, withoutNul } from "../argv.ts";
 
-export const PERMISSION_MODES = [
-  "acceptEdits",
-  "auto",
-  "bypassPermissions",
-  "default",
-  "dontAsk",
-  "plan",
-] as const;
+const PERMISSION_MODES = ["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"] as const;
 
 const text = z.string().nullish();
 const list = z.array(z.string()).nullish();

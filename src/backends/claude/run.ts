@@ -9,6 +9,7 @@ import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { AgentProcess } from "../agent-process.ts";
+import { Backpressure } from "../backpressure.ts";
 import { FrameReader } from "../frames.ts";
 import { crashMessage, exitMessage } from "../last-words.ts";
 import type { BackendSink, Run } from "../types.ts";
@@ -42,13 +43,12 @@ export class ClaudeRun implements Run {
   readonly #parts: RunParts;
   readonly #control = new Control();
   readonly #process: AgentProcess;
+  readonly #pressure: Backpressure;
   readonly #pending: Pending;
   /** Told to nobody while `start` may still fail; undefined afterwards. */
   #early: Array<() => void> | undefined = [];
   #turnOver: Array<() => void> = [];
   #turnSinceS = 0;
-  #interrupting: Promise<void> | undefined;
-  #isPaused = false;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -62,6 +62,7 @@ export class ClaudeRun implements Run {
       errorLine: (line) => this.#tell(() => parts.sink.stderr(line)),
       ended: (exit, expected) => this.#end(exit, expected),
     });
+    this.#pressure = new Backpressure(this.#process);
     this.#pending = new Pending({
       place: parts.place,
       ask: (ask) => this.#tell(() => parts.sink.ask(ask)),
@@ -115,22 +116,15 @@ export class ClaudeRun implements Run {
   }
 
   interrupt(): Promise<void> {
-    this.#interrupting ??= this.#interrupt().finally(() => {
-      this.#interrupting = undefined;
-      if (this.#isPaused) this.#process.child?.pause();
-    });
-    return this.#interrupting;
+    return this.#pressure.interrupt(() => this.#interrupt());
   }
 
   pause(): void {
-    this.#isPaused = true;
-    // The answer to an interrupt must get through, however slow the reader is.
-    if (this.#interrupting === undefined) this.#process.child?.pause();
+    this.#pressure.pause();
   }
 
   resume(): void {
-    this.#isPaused = false;
-    this.#process.child?.resume();
+    this.#pressure.resume();
   }
 
   async stop(how: "finish" | "now"): Promise<void> {

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { within } from "../../base/child.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { findProgram } from "../find-program.ts";
-import { type AppServer, startAppServer } from "./app-server/process.ts";
+import { type AppServer, startAppServer, versionOf } from "./app-server/process.ts";
 import { processEnvironment } from "./environment.ts";
 import { detectMcp } from "./mcp-server/detect.ts";
 import { nativeProgram } from "./native.ts";
@@ -89,7 +89,7 @@ async function askAppServer(program: CodexProgram): Promise<string | undefined> 
   let server: AppServer | undefined;
   try {
     server = await startAppServer(order);
-    return server.version;
+    return versionOf(server);
   } catch {
     return undefined; // no such subcommand, or it broke: the other transport may work
   } finally {

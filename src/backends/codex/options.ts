@@ -9,7 +9,7 @@ import type { Transport } from "./program.ts";
 
 export const SANDBOX_MODES = ["read-only", "workspace-write", "danger-full-access"] as const;
 /** `on-failure` is known to the legacy transport only. */
-export const APPROVAL_POLICIES = ["untrusted", "on-request", "never", "on-failure"] as const;
+const APPROVAL_POLICIES = ["untrusted", "on-request", "never", "on-failure"] as const;
 
 const text = z.string().nullish();
 const flag = z.boolean().nullish();

@@ -13,5 +13,4 @@ export interface CodexProgram {
   log?: Log;
 }
 
-export const TRANSPORTS = ["app-server", "mcp-server"] as const;
-export type Transport = (typeof TRANSPORTS)[number];
+export type Transport = "app-server" | "mcp-server";

@@ -6,7 +6,10 @@ import type { Context } from "./command.ts";
 import { EXIT_CODES, type Stop } from "./io.ts";
 import { orderOf } from "./order.ts";
 
-export async function runAcp(given: Arguments, { io, version, createRuntime }: Context): Promise<number> {
+export async function runAcp(
+  given: Arguments,
+  { io, output, version, createRuntime }: Context,
+): Promise<number> {
   const order = orderOf(given, io.cwd);
   // Sessions bring their own directory; this one is for clients that send none, and for relative paths.
   if (given.flags["cwd"] !== undefined) {
@@ -15,6 +18,9 @@ export async function runAcp(given: Arguments, { io, version, createRuntime }: C
     } catch (cause) {
       throw new CodedError("bad_cwd", `--cwd: ${order.cwd} is no directory that can be entered`, { cause });
     }
+  }
+  if (process.stdin.isTTY) {
+    output.note("· waits for an editor or another program to speak ACP (JSON lines) on stdin; Ctrl-D leaves");
   }
   const abort = new AbortController();
   let stopped: Stop | undefined;

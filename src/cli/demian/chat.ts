@@ -257,6 +257,8 @@ export class Chat {
     if (word === undefined) {
       return name === "/model" ? this.#choosing().model(settings) : this.#choosing().both(settings);
     }
+    if (name === "/model" && /\s/.test(word))
+      throw new CodedError("bad_model", "the name of a model has no blanks");
     if (name === "/model") return { ...settings, model: { value: word, source: "interactive" } };
     const choice = findProvider(runtime, word);
     if (choice === undefined) throw new CodedError("unknown_provider", unknownProvider(runtime, word));

@@ -64,6 +64,11 @@ export class Choosing {
         screen.say(
           `${provider.value} is configured with ${sanitizeLine(usual) || "no model"}; type the name of any that it has`,
         );
+      } else if (/\s/.test(said)) {
+        // A message typed too early would be asked for as a model, and remembered as one.
+        screen.error(
+          "✗ the name of a model has no blanks; first the model (Enter takes it), then your message",
+        );
       } else if (said !== "") return { ...settings, model: { value: said, source: "interactive" } };
       else if (model.value === "") screen.error(`✗ ${provider.value} has no default model: type one`);
       else return settings;

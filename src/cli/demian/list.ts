@@ -9,34 +9,38 @@ import { orderOf } from "./order.ts";
 import { markOf } from "./settings.ts";
 
 export function listAgents(given: Arguments, context: Context): Promise<number> {
-  return list(given, context, ({ agents, config }) =>
-    agents
-      .list()
-      .filter(({ agent }) => !agent.hidden)
-      .map(({ agent, source }) => ({
-        name: agent.name,
-        description: agent.description,
-        mode: agent.mode,
-        isDefault: agent.name === config.defaultAgent,
-        ...optional("provider", agent.provider?.profile),
-        ...optional("category", agent.catalog?.category),
-        ...optional("cost", agent.catalog?.cost),
-        tools: agent.tools.visible,
-        source: sourceOf(source),
-        cells: [
-          `${agent.name === config.defaultAgent ? "*" : " "} ${agent.name}`,
-          agent.mode,
-          agent.provider?.profile ?? "-",
-          [agent.catalog?.category, agent.catalog?.cost].filter(Boolean).join("/") || "-",
-          sourceText(source),
-          agent.description,
-        ],
-      })),
+  return list(
+    given,
+    context,
+    ["  AGENT", "MODE", "PROVIDER", "CATEGORY", "FROM", "WHAT IT IS"],
+    ({ agents, config }) =>
+      agents
+        .list()
+        .filter(({ agent }) => !agent.hidden)
+        .map(({ agent, source }) => ({
+          name: agent.name,
+          description: agent.description,
+          mode: agent.mode,
+          isDefault: agent.name === config.defaultAgent,
+          ...optional("provider", agent.provider?.profile),
+          ...optional("category", agent.catalog?.category),
+          ...optional("cost", agent.catalog?.cost),
+          tools: agent.tools.visible,
+          source: sourceOf(source),
+          cells: [
+            `${agent.name === config.defaultAgent ? "*" : " "} ${agent.name}`,
+            agent.mode,
+            agent.provider?.profile ?? "-",
+            [agent.catalog?.category, agent.catalog?.cost].filter(Boolean).join("/") || "-",
+            sourceText(source),
+            agent.description,
+          ],
+        })),
   );
 }
 
 export function listTools(given: Arguments, context: Context): Promise<number> {
-  return list(given, context, ({ tools }) =>
+  return list(given, context, ["TOOL", "TOUCHES", "DEFAULT", "FROM", "WHAT IT DOES"], ({ tools }) =>
     tools.list().map(({ tool, source }) => ({
       name: tool.name,
       description: tool.description,
@@ -56,7 +60,7 @@ export function listTools(given: Arguments, context: Context): Promise<number> {
 }
 
 export function listProviders(given: Arguments, context: Context): Promise<number> {
-  return list(given, context, ({ providers, config }) =>
+  return list(given, context, ["    PROVIDER", "TYPE", "MODEL", "STATE"], ({ providers, config }) =>
     providers.map((choice) => {
       const { key, type, model, isReady, problem } = choice;
       const isDefault = key === config.defaultProvider;
@@ -86,6 +90,7 @@ interface Row {
 async function list(
   given: Arguments,
   { output, isJson, io, createRuntime }: Context,
+  head: string[],
   rowsOf: (runtime: Runtime) => readonly Row[],
 ): Promise<number> {
   const { cwd, configPath } = orderOf(given, io.cwd);
@@ -102,10 +107,7 @@ async function list(
       return 0;
     }
     for (const warning of runtime.warnings) output.note(`! ${sanitizeLine(warning)}`);
-    for (const line of table(
-      rows.map(({ cells }) => cells),
-      output.columns,
-    )) {
+    for (const line of table([head, ...rows.map(({ cells }) => cells)], output.columns)) {
       await output.line(line);
     }
     return 0;

@@ -80,7 +80,7 @@ export function isGood({ outcome }: TurnReport): boolean {
   return outcome !== "failed" && outcome !== "aborted" && outcome !== "blocked";
 }
 
-export function exitCodeOf(outcome: TurnEnd): number {
+function exitCodeOf(outcome: TurnEnd): number {
   if (outcome === "completed") return 0;
   return outcome === "aborted" ? EXIT_CODES.SIGINT : 1;
 }

@@ -25,7 +25,7 @@ export function createAsker({ screen, terminal, leave, interrupt }: AskerOptions
     const keyboard = terminal();
     if (keyboard === undefined) {
       screen.ask(`✗ ${cutTo(revealLine(prompt.title), 120)}: ${NOBODY}`);
-      return { decision: "deny", reason: "nobody was there to be asked" };
+      return { decision: "deny", by: "nobody" };
     }
     screen.ask(shownLines(prompt, screen.columns).join("\n"));
     for (;;) {

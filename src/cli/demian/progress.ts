@@ -83,7 +83,7 @@ export function lineOf(event: RuntimeEvent, columns: number): Line | undefined {
     case "permission.denied":
       return {
         kind: "warn",
-        text: `✗ not allowed (${sanitizeLine(event.by)}): ${cutTo(revealLine(event.targetName), 60)}${because(event.reason)}`,
+        text: `✗ not allowed (${event.by === "nobody" ? "nobody to ask" : sanitizeLine(event.by)}): ${cutTo(revealLine(event.targetName), 60)}${because(event.reason)}`,
       };
     case "context.compacted":
       // Whoever asked for it is told by the one who did it.

@@ -14,6 +14,8 @@ export interface Context {
   socket: string | undefined;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
+  /** The script of our own agent, for the doctor. */
+  demianProgram: string;
   env: Readonly<Record<string, string | undefined>>;
   /** The daemon, started if it was not there and that is wanted. `isPatient`: one that goes away is waited for until Ctrl-C. */
   connect(how?: { isPatient: boolean }): Promise<HttpClient>;

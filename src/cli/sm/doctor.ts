@@ -2,10 +2,12 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { table } from "../output.ts";
 import type { Command } from "./command.ts";
-import { checkAgents, checkLogins } from "./doctor/agents.ts";
+import { checkAgents, checkAny, checkLogins } from "./doctor/agents.ts";
 import type { Check, Patient } from "./doctor/check.ts";
+import { checkConfigured } from "./doctor/configured.ts";
 import { checkDaemon, checkSocket } from "./doctor/daemon.ts";
-import { checkDisk, checkNode, checkSandbox, checkState } from "./doctor/machine.ts";
+import { checkDemian } from "./doctor/demian.ts";
+import { checkDisk, checkNode, checkState } from "./doctor/machine.ts";
 
 const GLYPHS: Record<Check["status"], string> = { ok: "✓", warn: "!", fail: "✗" };
 const STYLES = { ok: undefined, warn: "yellow", fail: "red" } as const;
@@ -17,22 +19,22 @@ export const DOCTOR: Command = {
   words: [0, 0],
   examples: ["doctor", "doctor --json"],
   notes: [
-    "Uses no network and starts no daemon. Exit status: 0 all well or only warnings, 1 something fails.",
+    "Uses no network and starts no daemon. What it says of demian is so in this directory and with the variables of",
+    "this shell; the daemon has those with which it was started. Exit status: 0 all well or only warnings, 1 something fails.",
   ],
-  async run(_given, { output, isJson, env, version, socket, signal }) {
-    const patient: Patient = { env, version, socket, signal };
-    const checks = (
-      await Promise.all([
-        checkNode(),
-        checkSocket(patient),
-        checkDaemon(patient),
-        checkAgents(patient),
-        checkLogins(patient),
-        checkSandbox(patient),
-        checkState(patient),
-        checkDisk(patient),
-      ])
-    ).flat();
+  async run(_given, { output, isJson, env, version, socket, signal, demianProgram }) {
+    const patient: Patient = { env, version, socket, signal, demianProgram };
+    const [base, agents, demian, configured, logins, rest] = await Promise.all([
+      Promise.all([checkNode(), checkSocket(patient), checkDaemon(patient)]),
+      checkAgents(patient),
+      checkDemian(patient),
+      checkConfigured(patient),
+      checkLogins(patient),
+      Promise.all([checkState(patient), checkDisk(patient)]),
+    ]);
+    const [own, ...sandbox] = demian;
+    const found = [...agents, ...(own === undefined ? [] : [own]), ...configured];
+    const checks = [...base, ...found, ...checkAny(found), ...logins, ...sandbox, ...rest];
     const isWell = checks.every(({ status }) => status !== "fail");
     if (isJson) await output.json({ ok: isWell, checks });
     else {

@@ -16,6 +16,8 @@ export interface MainOptions {
   version: string;
   /** The daemon's program, to be started when none runs. */
   daemonProgram: string;
+  /** The script of our own agent. */
+  demianProgram: string;
 }
 
 /** What a shell gives to a program that Ctrl-C ended. */
@@ -94,6 +96,7 @@ function contextOf(given: Arguments, options: MainOptions, signal: AbortSignal):
     socket,
     signal,
     env,
+    demianProgram: options.demianProgram,
     connect: ({ isPatient } = { isPatient: false }) =>
       connect(given, { socket, self, program: options.daemonProgram, output, isPatient }),
     readInput: () => readPiped(output),

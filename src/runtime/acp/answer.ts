@@ -36,7 +36,7 @@ export function promptAnswer(report: TurnReport, isCancelled: boolean): PromptRe
   return answer;
 }
 
-export function titleOf(text: string): string {
+export function sessionTitle(text: string): string {
   const line = oneLine(text);
   if (line === "") return "(image)";
   if (line.length <= TITLE_CHARS) return line;

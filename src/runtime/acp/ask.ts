@@ -18,8 +18,6 @@ export interface PermissionView {
   tools: ToolRegistry;
   /** The call's name on the wire. */
   toolCallId: string;
-  /** How long "always" holds; undefined: as long as the session. */
-  alwaysMs: number | undefined;
 }
 
 export function permissionRequest(prompt: PermissionPrompt, view: PermissionView): RequestPermissionRequest {
@@ -50,7 +48,7 @@ export function permissionRequest(prompt: PermissionPrompt, view: PermissionView
         },
       },
     },
-    options: optionsOf(always === undefined ? undefined : `${always}, ${spanOf(view.alwaysMs)}`),
+    options: optionsOf(always),
   };
 }
 
@@ -68,13 +66,6 @@ function optionsOf(always: string | undefined): PermissionOption[] {
         ]),
     { optionId: "reject_once", name: "Reject", kind: "reject_once" },
   ];
-}
-
-function spanOf(ms: number | undefined): string {
-  if (ms === undefined) return "for this session";
-  const hours = Math.max(1, Math.round(ms / 3_600_000));
-  const span = hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
-  return `for ${span} in this project`;
 }
 
 /** The SDK does not check answers, so anything may stand in it. */

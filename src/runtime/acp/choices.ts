@@ -1,12 +1,12 @@
 // What a client may choose in a session: the agent (ACP: mode) and the provider with its model. Clients read it in three
 // shapes (modes, models, configOptions); all three are made here.
-import {
-  RequestError,
-  type SessionConfigOption,
-  type SessionConfigSelectOption,
-  type SessionModeState,
+import type {
+  SessionConfigOption,
+  SessionConfigSelectOption,
+  SessionModeState,
 } from "@agentclientprotocol/sdk";
 import type { DemianSession, Runtime } from "../session-types.ts";
+import { authRequired, invalidParams } from "./errors.ts";
 
 type Available = Pick<Runtime, "agents" | "providers">;
 type Chosen = Pick<DemianSession, "agent" | "provider" | "model">;
@@ -75,10 +75,10 @@ export function modelChange({ providers }: Available, modelId: string): { provid
   const model = slash < 0 ? choice?.model : modelId.slice(slash + 1);
   if (choice === undefined || model === undefined || model === "") {
     const known = providers.map((one) => `${one.key}/${one.model}`).join(", ");
-    throw new RequestError(-32602, `no model is called "${modelId}"; say provider/model, as in: ${known}`);
+    throw invalidParams(`no model is called "${modelId}"; say provider/model, as in: ${known}`);
   }
   if (!choice.isReady) {
-    throw new RequestError(-32000, choice.problem ?? `the provider ${key} is not ready`, { authMethods: [] });
+    throw authRequired(choice.problem ?? `the provider ${key} is not ready`);
   }
   return { provider: key, model };
 }

@@ -25,8 +25,8 @@ export function toRequestError(error: unknown): RequestError {
   if (error instanceof ProviderError) return failureError(error.failure);
   if (error instanceof CodedError) {
     const code = OF_THE_REQUEST[error.code] ?? INTERNAL;
-    const authMethods = code === AUTH_REQUIRED ? { authMethods: [] } : {};
-    return new RequestError(code, error.message, { code: error.code, ...authMethods });
+    if (code === AUTH_REQUIRED) return authRequired(error.message, { code: error.code });
+    return new RequestError(code, error.message, { code: error.code });
   }
   return new RequestError(INTERNAL, `demian failed: ${messageOf(error)}`);
 }
@@ -40,9 +40,13 @@ export function failureError(failure: ProviderFailure, usage?: object): RequestE
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(usage !== undefined && { usage }),
   };
-  // There is no login to offer: the message says which variable holds the key.
-  if (kind === "auth") return new RequestError(AUTH_REQUIRED, message, { ...data, authMethods: [] });
+  if (kind === "auth") return authRequired(message, data);
   return new RequestError(INTERNAL, message, data);
+}
+
+/** There is no login to offer: the message says which variable holds the key. */
+export function authRequired(message: string, data: object = {}): RequestError {
+  return new RequestError(AUTH_REQUIRED, message, { ...data, authMethods: [] });
 }
 
 export function unknownSession(sessionId: string): RequestError {

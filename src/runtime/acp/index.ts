@@ -4,7 +4,10 @@ import type { AcpOptions } from "./options.ts";
 
 export type { AcpFlags, AcpOptions } from "./options.ts";
 
-/** Serves until the input ends, nobody reads the output, or the signal aborts. Then no turn and no command runs any more. */
+/**
+ * Serves until the input ends, nobody reads the output, or the signal aborts. Then no turn and no command runs any more.
+ * Rejects, after the same end, when a message was too long to be read.
+ */
 export async function serveAcp(options: AcpOptions): Promise<void> {
   const { serve } = await import("./serve.ts");
   await serve(options);

@@ -1,6 +1,5 @@
 // What `demian acp` is started with.
 import type { Readable, Writable } from "node:stream";
-import type { Log } from "../../base/log.ts";
 import type { Runtime, RuntimeOrder } from "../session-types.ts";
 
 export interface AcpFlags {
@@ -23,7 +22,6 @@ export interface AcpOptions {
   env: Readonly<Record<string, string | undefined>>;
   flags: AcpFlags;
   version: string;
-  log?: Log;
   /** Ends it as the end of the input does. */
   signal?: AbortSignal;
   /** For embedding programs and tests. */

@@ -1,8 +1,9 @@
 // The blocks of an ACP prompt as one message of the user.
-import { type ContentBlock, type EmbeddedResourceResource, RequestError } from "@agentclientprotocol/sdk";
+import type { ContentBlock, EmbeddedResourceResource } from "@agentclientprotocol/sdk";
 import { messageOf } from "../../base/coded-error.ts";
 import { imageFromBytes } from "../images.ts";
 import type { ImageDetail, UserContentPart } from "../messages.ts";
+import { invalidParams } from "./errors.ts";
 
 export interface ImageLimits {
   maxImageBytes: number;
@@ -27,7 +28,7 @@ export function promptInput(blocks: readonly ContentBlock[], limits: ImageLimits
   if (contexts.length > 0) addText(segments, `\n\n${contexts.join("\n")}`);
   const first = segments[0];
   if (first === undefined || segments.every((part) => part.type === "text" && part.text.trim() === "")) {
-    throw invalid("the prompt is empty; send at least one block with text or an image");
+    throw invalidParams("the prompt is empty; send at least one block with text or an image");
   }
   if (first.type === "text") return { text: first.text, parts: segments.slice(1) };
   // A message begins with text, so what was said behind the images goes before them.
@@ -48,7 +49,9 @@ function addBlock(block: ContentBlock, gathered: Gathered): void {
   else if (block.type === "resource_link") addText(segments, mention(block.uri, block.name));
   else if (block.type === "resource") addResource(block.resource, gathered);
   else
-    throw invalid(`a block of type "${block.type}" cannot be given to a model; send text, images or files`);
+    throw invalidParams(
+      `a block of type "${block.type}" cannot be given to a model; send text, images or files`,
+    );
 }
 
 function addResource(resource: EmbeddedResourceResource, { segments, contexts, limits }: Gathered): void {
@@ -89,14 +92,10 @@ function filePath(uri: string): string {
 }
 
 function image(data: string, limits: ImageLimits): UserContentPart {
-  if (data === "" || !BASE64.test(data)) throw invalid("an image's data is not base64");
+  if (data === "" || !BASE64.test(data)) throw invalidParams("an image's data is not base64");
   try {
     return imageFromBytes(Buffer.from(data, "base64"), limits);
   } catch (error) {
-    throw invalid(messageOf(error));
+    throw invalidParams(messageOf(error));
   }
-}
-
-function invalid(message: string): RequestError {
-  return new RequestError(-32602, message);
 }

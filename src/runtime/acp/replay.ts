@@ -2,7 +2,7 @@
 import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Message, UserMessage } from "../messages.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
-import { kindOf, locationsOf, shownInput, textContent, titleOf } from "./tool-view.ts";
+import { newCall, textContent } from "./tool-view.ts";
 
 export interface ReplayOrder {
   cwd: string;
@@ -33,16 +33,7 @@ export function replay(history: readonly Message[], order: ReplayOrder): Session
         const calls = (message.toolCalls ?? []).map(({ id, name, input }): SessionUpdate => {
           const toolCallId = order.reserve(id);
           names.set(id, toolCallId);
-          return {
-            sessionUpdate: "tool_call",
-            toolCallId,
-            name,
-            title: titleOf(name, input),
-            kind: kindOf(order.tools, name),
-            status: "pending",
-            rawInput: shownInput(input),
-            locations: locationsOf(order.cwd, input),
-          };
+          return newCall(toolCallId, { name, input }, order);
         });
         return [...said, ...calls];
       }

@@ -7,8 +7,8 @@ import {
   PROTOCOL_VERSION,
   type SetSessionConfigOptionRequest,
 } from "@agentclientprotocol/sdk";
+import { within } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
-import type { Log } from "../../base/log.ts";
 import { MODE_OPTION, MODEL_OPTION, modelChange } from "./choices.ts";
 import { invalidParams, toRequestError } from "./errors.ts";
 import { AcpHost } from "./host.ts";
@@ -21,7 +21,7 @@ import { createStreams } from "./streams.ts";
 const SHUTDOWN_LIMIT_MS = 5000;
 
 export async function serve(options: AcpOptions): Promise<void> {
-  const { flags, env, version, log } = options;
+  const { flags, env, version } = options;
   const create = options.createRuntime ?? loadedRuntime;
   const runtimes = new Runtimes(create, {
     env,
@@ -36,8 +36,12 @@ export async function serve(options: AcpOptions): Promise<void> {
   };
   const app = agent({ name: "demian" });
   const isOurs = options.createRuntime === undefined;
-  register(app, host, version, log, isOurs ? () => void preload() : () => undefined);
-  const { stream, finish } = createStreams({ input: options.input, output: options.output, onEnd: end });
+  register(app, host, version, isOurs ? () => void preload() : () => undefined);
+  const { stream, finish, fault } = createStreams({
+    input: options.input,
+    output: options.output,
+    onEnd: end,
+  });
   const connection = app.connect(stream);
   const stop = () => {
     void finish().finally(() => connection.close());
@@ -49,51 +53,47 @@ export async function serve(options: AcpOptions): Promise<void> {
   await end();
   // Otherwise a stdin that stays open keeps the process.
   options.input.destroy();
+  const broken = fault();
+  if (broken !== undefined) throw broken;
 }
 
-/** The methods, each with what it does. Order does not matter: streams.ts keeps messages apart. */
-function register(
-  app: AgentApp,
-  host: AcpHost,
-  version: string,
-  log: Log | undefined,
-  preloadRuntime: () => void,
-): void {
+/** The methods, each with what it does. That handlers begin in the order of their messages is streams.ts. */
+function register(app: AgentApp, host: AcpHost, version: string, preloadRuntime: () => void): void {
   app
     .onRequest("initialize", ({ params }) => {
       host.setCapabilities(params.clientCapabilities ?? {});
       setImmediate(preloadRuntime);
       return initializeAnswer(version);
     })
-    .onRequest("session/new", ({ params, client }) => run(log, () => host.create(params, client)))
+    .onRequest("session/new", ({ params, client }) => run(() => host.create(params, client)))
     .onRequest("session/load", ({ params, client }) =>
-      run(log, () => host.load(params.sessionId, params, client, true)),
+      run(() => host.load(params.sessionId, params, client, true)),
     )
     .onRequest("session/resume", ({ params, client }) =>
-      run(log, () => host.load(params.sessionId, params, client, false)),
+      run(() => host.load(params.sessionId, params, client, false)),
     )
-    .onRequest("session/list", ({ params }) => run(log, () => host.list(params)))
-    .onRequest("session/close", ({ params }) => run(log, () => host.close(params.sessionId)))
-    .onRequest("session/delete", ({ params }) => run(log, () => host.remove(params.sessionId)))
+    .onRequest("session/list", ({ params }) => run(() => host.list(params)))
+    .onRequest("session/close", ({ params }) => run(() => host.close(params.sessionId)))
+    .onRequest("session/delete", ({ params }) => run(() => host.remove(params.sessionId)))
     .onRequest("session/prompt", ({ params, signal }) =>
-      run(log, () => host.get(params.sessionId).prompt(params.prompt, signal)),
+      run(() => host.get(params.sessionId).prompt(params.prompt, signal)),
     )
     .onNotification("session/cancel", ({ params }) => host.find(params.sessionId)?.cancel())
     .onRequest("session/set_mode", ({ params }) =>
-      run(log, async () => {
+      run(async () => {
         await host.get(params.sessionId).change({ agent: params.modeId });
         return {};
       }),
     )
     .onRequest("session/set_model", setModelParams, ({ params }) =>
-      run(log, async () => {
+      run(async () => {
         const session = host.get(params.sessionId);
         await session.change(modelChange(session.runtime, params.modelId));
         return {};
       }),
     )
     .onRequest("session/set_config_option", ({ params }) =>
-      run(log, async () => {
+      run(async () => {
         const session = host.get(params.sessionId);
         await session.change(changeOf(session, params));
         return { configOptions: session.choices().configOptions };
@@ -117,13 +117,11 @@ function initializeAnswer(version: string): InitializeResponse {
 }
 
 /** Every failure gets its code here; the SDK would call them all internal. */
-async function run<T>(log: Log | undefined, handle: () => T | Promise<T>): Promise<T> {
+async function run<T>(handle: () => T | Promise<T>): Promise<T> {
   try {
     return await handle();
   } catch (error) {
-    const told = toRequestError(error);
-    if (told !== error) log?.warn("acp.request_failed", { code: told.code, message: told.message });
-    throw told;
+    throw toRequestError(error);
   }
 }
 
@@ -158,12 +156,4 @@ const loadedRuntime: CreateRuntime = async (order) => (await import("../runtime.
 /** While the client reads the answer to initialize; what goes wrong is told when a session is opened. */
 async function preload(): Promise<void> {
   await import("../runtime.ts").catch(() => undefined);
-}
-
-async function within(limitMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }

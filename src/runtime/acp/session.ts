@@ -12,7 +12,7 @@ import { messageOf } from "../../base/coded-error.ts";
 import type { RuntimeEvent } from "../events.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
-import { promptAnswer, titleOf } from "./answer.ts";
+import { promptAnswer, sessionTitle } from "./answer.ts";
 import { askForm, permissionAnswer, permissionRequest } from "./ask.ts";
 import { type Choices, choicesOf } from "./choices.ts";
 import { promptRunning, toRequestError } from "./errors.ts";
@@ -248,7 +248,7 @@ export class AcpSession {
   #nameAfter(text: string): void {
     const { record } = this.#order;
     if (record === undefined || record.meta.title !== undefined) return;
-    const title = titleOf(text);
+    const title = sessionTitle(text);
     record.update({ title });
     this.#push({ sessionUpdate: "session_info_update", title, updatedAt: record.meta.updatedAt });
   }
@@ -275,8 +275,6 @@ export class AcpSession {
 
   async #ask(prompt: PermissionPrompt, signal: AbortSignal): Promise<PermissionAnswer> {
     const { id, cwd, client, runtime } = this.#order;
-    const { enabled, ttlMs } = runtime.config.persistentGrants;
-    const alwaysMs = enabled ? ttlMs : undefined;
     const toolCallId = this.#translator.wireId(prompt.callId);
     // The client must have heard of the call before it is asked about it.
     await this.#outbound.drained();
@@ -284,9 +282,7 @@ export class AcpSession {
     try {
       const response: unknown = await client.request(
         "session/request_permission",
-        wellFormed(
-          permissionRequest(prompt, { sessionId: id, cwd, tools: runtime.tools, toolCallId, alwaysMs }),
-        ),
+        wellFormed(permissionRequest(prompt, { sessionId: id, cwd, tools: runtime.tools, toolCallId })),
         { cancellationSignal: signal, stopWaitingOnCancel: true },
       );
       return permissionAnswer(response, prompt.always !== undefined);

@@ -1,7 +1,7 @@
 // How a tool call looks to an ACP client: its kind, its title, where it happens, what it changes.
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import type { SessionUpdate, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import { excerpt } from "../../base/excerpt.ts";
 import { isObject } from "../../base/json.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -9,7 +9,7 @@ import type { SideEffect } from "../tools/types.ts";
 import type { FileChange } from "../workspace/types.ts";
 
 /** A client closes the connection when one message is too large (the SDK: 32 MiB); so no part of ours may be. */
-export const MAX_DIFF_CHARS = 1_000_000;
+const MAX_DIFF_CHARS = 1_000_000;
 export const MAX_TEXT_CHARS = 200_000;
 const MAX_TITLE_CHARS = 200;
 
@@ -33,12 +33,29 @@ const KINDS_BY_EFFECT: Readonly<Record<SideEffect, ToolKind>> = {
   external: "other",
 };
 
+/** The first word of a call, before the tool itself has said what it will do. */
+export function newCall(
+  toolCallId: string,
+  { name, input }: { name: string; input: unknown },
+  { cwd, tools }: { cwd: string; tools: ToolRegistry },
+): SessionUpdate {
+  return {
+    sessionUpdate: "tool_call",
+    toolCallId,
+    name,
+    title: titleOf(name, input),
+    kind: kindOf(tools, name),
+    status: "pending",
+    rawInput: shownInput(input),
+    locations: locationsOf(cwd, input),
+  };
+}
+
 export function kindOf(tools: ToolRegistry, name: string): ToolKind {
   return KINDS[name] ?? KINDS_BY_EFFECT[tools.get(name)?.metadata.sideEffect ?? "none"];
 }
 
-/** Before the tool itself has said what it will do. */
-export function titleOf(tool: string, input: unknown): string {
+function titleOf(tool: string, input: unknown): string {
   const telling = isObject(input)
     ? TELLING.map((key) => input[key]).find((value) => typeof value === "string")
     : undefined;

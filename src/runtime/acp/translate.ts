@@ -5,11 +5,11 @@ import type { RuntimeEvent } from "../events.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolResultMetadata } from "../tools/types.ts";
 import type { FileChange } from "../workspace/types.ts";
-import { diffsOf, kindOf, locationsOf, oneLine, shownInput, textContent, titleOf } from "./tool-view.ts";
+import { diffsOf, locationsOf, newCall, oneLine, shownInput, textContent } from "./tool-view.ts";
 import { Halves } from "./well-formed.ts";
 
 /** Output is replaced with each update, so only its end is told while it grows. */
-export const LIVE_CHARS = 8192;
+const LIVE_CHARS = 8192;
 
 interface OpenTool {
   wireId: string;
@@ -115,7 +115,7 @@ export class Translator {
     return this.#open.get(callId)?.wireId ?? callId;
   }
 
-  /** A name that was told in a replay is taken. */
+  /** A name on the wire that no call had before, nor one of the replay. */
   reserve(id: string): string {
     let wireId = id;
     for (let n = 2; this.#usedIds.has(wireId); n += 1) wireId = `${id}~${n}`;
@@ -158,17 +158,7 @@ export class Translator {
   #requested({ callId, name, input }: Of<"tool.requested">): SessionUpdate[] {
     const wireId = this.reserve(callId);
     this.#open.set(callId, { wireId, changes: [], output: "", isOutputNew: false });
-    const call = {
-      sessionUpdate: "tool_call",
-      toolCallId: wireId,
-      name,
-      title: titleOf(name, input),
-      kind: kindOf(this.#tools, name),
-      status: "pending",
-      rawInput: shownInput(input),
-      locations: locationsOf(this.#cwd, input),
-    } as const;
-    return [call];
+    return [newCall(wireId, { name, input }, { cwd: this.#cwd, tools: this.#tools })];
   }
 
   #started(event: Of<"tool.started">): SessionUpdate[] {

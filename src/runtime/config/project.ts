@@ -9,6 +9,8 @@ export interface ProjectOrder {
   layer: JsonObject;
   /** What the user has. */
   base: DemianConfig;
+  /** What is laid over the project's afterwards, not checked yet. */
+  stronger: readonly JsonObject[];
   path: string;
   /** Where a person puts what is refused here. */
   userPath: string;
@@ -123,9 +125,9 @@ function ruleOf(key: string): Tightens | undefined {
 
 function keepsRule(order: ProjectOrder, refuse: (key: string, why: string) => void) {
   // With a default of "deny", a rule that asks would open what is closed.
-  const closed = Object.entries(order.base.agents).find(
-    ([, { authority, defaultDecision }]) => (authority?.defaultDecision ?? defaultDecision) === "deny",
-  )?.[0];
+  const closed = [order.base, ...order.stronger]
+    .flatMap(({ agents }) => Object.entries(isObject(agents) ? agents : {}))
+    .find(([, agent]) => isClosed(agent))?.[0];
   return (rule: unknown, index: number): boolean => {
     const decision = isObject(rule) ? rule["decision"] : undefined;
     if (decision === "allow") refuse(`permissions/${index}`, "it may not allow anything");
@@ -133,4 +135,10 @@ function keepsRule(order: ProjectOrder, refuse: (key: string, why: string) => vo
       refuse(`permissions/${index}`, `your agent "${closed}" denies by default, and asking would open it`);
     return decision === "deny" || (decision === "ask" && closed === undefined);
   };
+}
+
+function isClosed(agent: unknown): boolean {
+  if (!isObject(agent)) return false;
+  const { authority, defaultDecision } = agent;
+  return [defaultDecision, isObject(authority) ? authority["defaultDecision"] : undefined].includes("deny");
 }

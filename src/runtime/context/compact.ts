@@ -74,11 +74,6 @@ export function compactHistory(
   return { history: storedOf(folded), report: reportOf(whole, folded, before, after) };
 }
 
-/** What a history begins with after `/compact`. */
-export function isSummary(message: Message | undefined): boolean {
-  return summaryIn(message) !== undefined;
-}
-
 interface Draft {
   summary?: { content: Summary; text: string };
   steps: readonly Step[];
@@ -94,6 +89,7 @@ function split(history: readonly Message[]): Draft {
   return { summary: { content, text }, steps: toSteps(conversation.slice(1)), folded: 0 };
 }
 
+/** What a history begins with after `/compact`. */
 function summaryIn(message: Message | undefined): Summary | undefined {
   return message?.role === "user" && typeof message.content === "string"
     ? parseSummary(message.content)

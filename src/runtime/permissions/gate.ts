@@ -56,8 +56,8 @@ export interface GateCall {
 
 export interface GateDecision {
   allowed: boolean;
-  /** A step of the order ("rule", "grant", …), "user", "hook", "yes" or "abort". */
-  by: Verdict["by"] | "user" | "hook" | "yes" | "abort";
+  /** A step of the order ("rule", "grant", …), "user", "nobody" (to ask), "hook", "yes" or "abort". */
+  by: Verdict["by"] | "user" | "nobody" | "hook" | "yes" | "abort";
   reason?: string;
   /** It was remembered. */
   always: boolean;
@@ -166,6 +166,7 @@ async function askPerson(
     sandbox,
     reasons,
     keys,
+    span: options.grants.span,
   });
   const outcome = await call.onRequest?.(prompt);
   if (signal.aborted) return ABORTED;
@@ -174,7 +175,7 @@ async function askPerson(
   const answer = await untilAborted(options.ask(prompt, signal), signal);
   if (answer === undefined || signal.aborted) return ABORTED;
   if (answer.decision !== "allow")
-    return { ...denied("user", answer.reason), ...(answer.stop ? { stop: true } : {}) };
+    return { ...denied(answer.by ?? "user", answer.reason), ...(answer.stop ? { stop: true } : {}) };
   // Only what was offered: a face that makes up an "always" gets once.
   const isAlways = answer.always === true && prompt.always !== undefined;
   if (isAlways) await Promise.all(keys.map((key) => options.grants.add(key, "project")));

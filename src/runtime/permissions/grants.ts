@@ -82,6 +82,13 @@ export class GrantStore {
     }
   }
 
+  /** How long an "always" holds, in words. */
+  get span(): string {
+    if (!this.#isPersistent) return "for this session";
+    const hours = Math.max(1, Math.round(this.#order.ttlMs / 3_600_000));
+    return `for ${hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`} in this project`;
+  }
+
   /** Those that count now. Another process's new ones and a deleted file are noticed. Never rejects. */
   async list(): Promise<readonly Grant[]> {
     await this.#reload();

@@ -17,6 +17,8 @@ export interface PromptParts {
   reasons: readonly string[];
   /** What "always" would remember; empty: it is not offered. */
   keys: readonly GrantKey[];
+  /** How long it would be remembered, in words. */
+  span: string;
 }
 
 const MAX_DIFF_LINES = 400;
@@ -34,7 +36,9 @@ export function makePrompt(parts: PromptParts): PermissionPrompt {
     ...(plan.changes === undefined ? {} : { changes: plan.changes }),
     input: parts.input,
     ...(reasons.length === 0 ? {} : { reason: reasons.join("; ") }),
-    ...(keys.length === 0 ? {} : { always: [...new Set(keys.map(describeKey))].join(", ") }),
+    ...(keys.length === 0
+      ? {}
+      : { always: `${[...new Set(keys.map(describeKey))].join(", ")}, ${parts.span}` }),
   };
 }
 

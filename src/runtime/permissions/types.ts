@@ -102,6 +102,8 @@ export interface PermissionAnswer {
   reason?: string;
   /** Refuse, and end the turn. */
   stop?: boolean;
+  /** Only with deny: there was no person to ask. Absent: a person answered. */
+  by?: "nobody";
 }
 
 /** How a face asks its person. Rejects or denies when the signal aborts. */

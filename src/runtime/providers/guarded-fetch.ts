@@ -5,7 +5,7 @@ import { ProviderError } from "./types.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
-export const DEFAULT_IDLE_TIMEOUT_MS = 300_000;
+const DEFAULT_IDLE_TIMEOUT_MS = 300_000;
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 export interface FetchGuards {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { abortedError, networkCodeOf } from "./failure.ts";
 import { ProviderError, type RetryNotice } from "./types.ts";
 
-export const DEFAULT_MAX_RETRIES = 5;
+const DEFAULT_MAX_RETRIES = 5;
 const BACKOFF_MS = [1000, 2000, 4000, 8000, 16_000] as const;
 const LAST_BACKOFF_MS = 16_000;
 const JITTER = 0.25;

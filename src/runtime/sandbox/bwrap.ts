@@ -19,8 +19,8 @@ export interface BwrapProfile {
 }
 
 /** The descriptors that the arguments speak of. */
-export const SECCOMP_FD = 3;
-export const STATUS_FD = 4;
+const SECCOMP_FD = 3;
+const STATUS_FD = 4;
 
 /** Without capabilities uid 0 still owns them. */
 export const KERNEL_FILES = [

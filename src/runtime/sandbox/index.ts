@@ -10,6 +10,8 @@ import { runLaunch } from "./run.ts";
 import { Tree } from "./tree.ts";
 import type { CommandOrder, CommandResult, Sandbox, SandboxConfig } from "./types.ts";
 
+const KERNEL_PLACES = /^\/(proc|sys|dev(?!\/shm))(\/|$)/;
+
 export interface SandboxPlace {
   /** The workspace, absolute and real. */
   root: string;
@@ -60,7 +62,7 @@ interface Choice {
 
 async function choose(config: SandboxConfig, place: SandboxPlace, host: Host): Promise<Choice> {
   if (config.mode === "off") return { holder: directHolder("off") };
-  const fault = placeFault(config, place);
+  const fault = placeFault(place);
   if (fault !== undefined) return { problem: `commands are refused: ${fault}` };
   const found = await findHolder(host);
   if ("holder" in found) return found;
@@ -75,9 +77,11 @@ async function choose(config: SandboxConfig, place: SandboxPlace, host: Host): P
 }
 
 /** A workspace in which the rules would mean nothing. */
-function placeFault({ mode }: SandboxConfig, { root, hide }: SandboxPlace): string | undefined {
-  if (mode === "workspace-write" && root === "/") {
-    return 'the workspace is the whole file system; start in a project directory, or use sandbox.mode "read-only"';
+function placeFault({ root, hide }: SandboxPlace): string | undefined {
+  // Laid over the sandbox's own /proc and /dev, it would bring back the host's.
+  if (root === "/") return "the workspace is the whole file system; start in a project directory";
+  if (KERNEL_PLACES.test(root)) {
+    return `the workspace ${root} is made up by the kernel, and no place for files; start in a project directory`;
   }
   const own = hide.find((path) => isWithin(root, path) && isWithin(path, root));
   return own === undefined

@@ -15,17 +15,20 @@ export interface ProtectedPlaces {
   writable: string[];
 }
 
-/** Made up by the kernel (another process sees something else there), or programs: no secrets, and needed to run anything. */
+/**
+ * Where links may lead. Made up by the kernel (another process sees something else there), or programs: no secrets, and
+ * needed to run anything.
+ */
 const NO_SECRETS = /^\/(proc|sys|dev|usr|bin|sbin|lib[^/]*)\//;
 /** In a git directory, the files that make git run something. */
 const GIT_CODE = ["config", "config.worktree", "hooks", "commondir", "info/attributes"];
 
-/** Throws `workspace_too_large`. */
+/** Throws `workspace_too_large` and `workspace_too_odd`. */
 export async function findProtected(tree: Tree, writableGit: boolean): Promise<ProtectedPlaces> {
   const { root } = tree;
   const places: ProtectedPlaces = { maskedFiles: [], maskedDirectories: [], readOnly: [], writable: [] };
   const { secrets, gits } = await tree.search();
-  await Promise.all(secrets.map((path) => mask(path, places)));
+  await Promise.all(secrets.map((path) => mask(path, root, places)));
   for (const git of gits) await protectGit(git, root, writableGit, places);
   await protect(join(root, ".demian"), root, places);
   return places;
@@ -50,9 +53,11 @@ export async function resolvePlace(path: string): Promise<{ path: string; kind: 
   }
 }
 
-async function mask(path: string, places: ProtectedPlaces): Promise<void> {
+async function mask(path: string, root: string, places: ProtectedPlaces): Promise<void> {
   const place = await resolvePlace(path);
-  if (place === undefined || NO_SECRETS.test(place.path)) return;
+  if (place === undefined) return;
+  // The workspace itself may lie in /usr, as in many containers.
+  if (NO_SECRETS.test(place.path) && !isWithin(root, place.path)) return;
   if (place.kind === "file") places.maskedFiles.push(place.path);
   // A link could lead to any directory, even to one above us: its files are where they were.
   else if (place.path === path) places.maskedDirectories.push(place.path);

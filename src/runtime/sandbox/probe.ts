@@ -88,7 +88,7 @@ async function judge(holders: readonly Holder[], explain: (why: string) => strin
 }
 
 /** Undefined: it holds. */
-export async function tryHolder(holder: Holder): Promise<string | undefined> {
+async function tryHolder(holder: Holder): Promise<string | undefined> {
   const base = await realpath(await mkdtemp(join(tmpdir(), "demian-probe-"))).catch(messageOf);
   try {
     const root = join(base, "workspace");

@@ -42,9 +42,10 @@ export async function runLaunch(launch: Launch, order: CommandOrder): Promise<Co
   if (cause === "timeout") return result({ timedOut: true });
   if (cause === "abort") return result({ aborted: true });
   const exit = await child.exit;
-  if (launch.seccomp !== undefined && !status.hasRun)
-    throw notStarted(launch, order, complaints, exit.signal);
-  return result(exit);
+  if (launch.seccomp === undefined || status.hasRun) return result(exit);
+  // Ended from outside, as when memory runs out: nobody can say how far the command came.
+  if (exit.signal !== undefined && complaints.length === 0) return result(exit);
+  throw notStarted(launch, order, complaints);
 }
 
 async function start(
@@ -134,13 +135,8 @@ async function isThere(pid: string): Promise<boolean> {
   return stat !== "" && !/\) [ZX] /.test(stat);
 }
 
-function notStarted(
-  launch: Launch,
-  order: CommandOrder,
-  complaints: readonly string[],
-  signal: string | undefined,
-): ToolError {
-  const why = complaints.join("; ") || (signal === undefined ? "it gave no reason" : `it ended by ${signal}`);
+function notStarted(launch: Launch, order: CommandOrder, complaints: readonly string[]): ToolError {
+  const why = complaints.join("; ") || "it gave no reason";
   return new ToolError(
     "sandbox_failed",
     `the command was not run: ${launch.adapter} could not hold it in ${order.cwd}: ${why}`,

@@ -5,7 +5,7 @@ import { defineTool } from "./define.ts";
 import { diffOf } from "./edit-diff.ts";
 import { missHint } from "./edit-hint.ts";
 import { checkWritable, isProtected, pathTarget, shownPath, titleOf } from "./guard.ts";
-import { decodeText } from "./text.ts";
+import { checkWhole, decodeText } from "./text.ts";
 import { ToolError } from "./types.ts";
 import { MAX_WRITE_BYTES } from "./write-file.ts";
 
@@ -52,6 +52,7 @@ export const editFileTool = defineTool({
     const places = placesOf(oldText, oldString);
     checkPlaces(path, oldText, oldString, places, replaceAll ?? false);
     const newText = replaced(oldText, oldString, newString, places);
+    checkWhole(newText);
     const diff = diffOf(
       oldText,
       places.map((at) => ({ at, length: oldString.length, text: newString })),

@@ -25,6 +25,15 @@ export function decodeText(shown: string, bytes: Buffer): string {
   }
 }
 
+/** Half a character would be written as another one than the person was shown. Throws `invalid_text`. */
+export function checkWhole(text: string): void {
+  if (!/\p{Surrogate}/u.test(text)) return;
+  throw new ToolError(
+    "invalid_text",
+    "the text would have half a character in it (a lone surrogate); send it whole",
+  );
+}
+
 /** How many lines a person would count. */
 export function countLines(text: string): number {
   let lines = 0;

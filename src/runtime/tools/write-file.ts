@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { FileChange, FileContent, Located, Workspace } from "../workspace/types.ts";
 import { defineTool } from "./define.ts";
 import { checkWritable, isProtected, pathTarget, shownPath, titleOf } from "./guard.ts";
-import { countLines, isBinary } from "./text.ts";
+import { checkWhole, countLines, isBinary } from "./text.ts";
 import { ToolError } from "./types.ts";
 
 export const MAX_WRITE_BYTES = 10 * 1024 * 1024;
@@ -34,6 +34,7 @@ export const writeFileTool = defineTool({
         `content has ${bytes} bytes; at most ${MAX_WRITE_BYTES} can be written`,
       );
     }
+    checkWhole(content);
     const located = await workspace.locate(path);
     const plan = { title: titleOf("write_file", located), targets: [pathTarget("write", located)] };
     // It will be refused; until then its content is shown to nobody.

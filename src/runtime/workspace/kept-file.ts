@@ -8,6 +8,9 @@ import { systemAt } from "./system-at.ts";
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 const MAX_NAMES = 1000;
+const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+/** Looked at for their age: a directory that somebody filled must not hold up a call. */
+const MAX_LOOKED_AT = 5000;
 
 export interface KeptFile {
   fd: number;
@@ -18,7 +21,8 @@ export interface KeptFile {
 
 /**
  * A new file in `directory`, which is `<workspace>/.demian/<name>` and is made with its `.gitignore` when it is not
- * there. A name that is taken gets a number. The caller closes it. Throws `cannot_keep`.
+ * there. A name that is taken gets a number. The caller closes it. Throws `cannot_keep`. Those of the same ending that
+ * are older than a week are removed: nobody else does.
  */
 export function createKeptFile(
   directory: string,
@@ -38,6 +42,7 @@ export function createKeptFile(
       last = fd;
     }
     ignore(at, last);
+    removeOld(at, last, ending);
     const { fd, name } = createNew(at, last, stem, ending);
     return { fd, close: () => at.close(fd), path: [...folders, name].join("/") };
   } catch (cause) {
@@ -70,6 +75,19 @@ function ignore(at: At, directory: number): void {
     writeSync(fd, "*\n");
   } finally {
     at.close(fd);
+  }
+}
+
+function removeOld(at: At, directory: number, ending: string): void {
+  const oldest = Date.now() - MAX_AGE_MS;
+  const names = at.list(directory).filter((name) => name.endsWith(ending));
+  for (const name of names.slice(0, MAX_LOOKED_AT)) {
+    try {
+      const stats = at.stat(directory, name);
+      if (stats.isFile() && stats.mtimeMs < oldest) at.unlink(directory, name);
+    } catch {
+      // Removed meanwhile, or not ours: the next one is not worse for it.
+    }
   }
 }
 

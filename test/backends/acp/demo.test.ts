@@ -78,6 +78,7 @@ describe("the demo agent asks", () => {
       { answers: { answer: "Blue" } },
       { answers: { answer: ["Red"] } },
     );
+    expect(sink.asks[0]?.request_type).toBe("user_input");
     expect(sink.asks[0]?.payload.questions).toMatchObject([
       { id: "answer", options: [{ label: "Red" }, { label: "Blue" }] },
     ]);

@@ -1,6 +1,5 @@
 // Recorded traffic of real ACP agents (test/fixtures/acp/*.native.jsonl), and what the translator makes of it. Each session
 // of a trace is followed as the run would: a load is swallowed, answers go in, cancels are remembered.
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { introduce } from "../../../src/backends/acp/intro.ts";
 import { Replay } from "../../../src/backends/acp/replay.ts";
@@ -16,6 +15,7 @@ import {
 import { abandonTurn, beginTurn, cancelTurn, translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { RpcError } from "../../../src/base/jsonrpc.ts";
+import { readRecordings } from "../recorded.ts";
 
 export const FIXTURES = join(import.meta.dirname, "../../fixtures/acp");
 
@@ -42,16 +42,7 @@ export type Happened =
   | { session: number; swallowed: string };
 
 export function readTraces(): Trace[] {
-  const files = readdirSync(FIXTURES).filter((file) => file.endsWith(".native.jsonl"));
-  return files.sort().map((file) => ({
-    name: file.replace(".native.jsonl", ""),
-    steps: readLines(join(FIXTURES, file)) as unknown as Step[],
-  }));
-}
-
-export function readLines(path: string): JsonObject[] {
-  const text = readFileSync(path, "utf8").trim();
-  return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line) as JsonObject);
+  return readRecordings(FIXTURES).map(({ name, lines }) => ({ name, steps: lines as unknown as Step[] }));
 }
 
 export function replay(trace: Trace, options: TranslateOptions = {}): Happened[] {

@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AgentEvent } from "../../../src/protocol/events.ts";
-import { FIXTURES, readLines, readTraces, replay, stateFor, toLine } from "./traces.ts";
+import { readLines } from "../recorded.ts";
+import { FIXTURES, readTraces, replay, stateFor, toLine } from "./traces.ts";
 
 const traces = readTraces();
 

@@ -1,11 +1,11 @@
 // Recorded traffic (test/fixtures/claude/*.native.jsonl), and what the translator makes of it.
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClaudeOptions } from "../../../src/backends/claude/options.ts";
 import { type ClaudeState, newState, type Report } from "../../../src/backends/claude/state.ts";
 import { translate } from "../../../src/backends/claude/translate.ts";
 import { flushHeld, noteSent } from "../../../src/backends/claude/turns.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
+import { readRecordings } from "../recorded.ts";
 
 export const FIXTURES = join(import.meta.dirname, "../../fixtures/claude");
 
@@ -18,21 +18,11 @@ export interface Trace {
 type Step = { dir: "in" | "out"; msg: JsonObject };
 
 export function readTraces(): Trace[] {
-  const files = readdirSync(FIXTURES).filter((file) => file.endsWith(".native.jsonl"));
-  return files.sort().map((file) => {
-    const records = readLines(join(FIXTURES, file)) as Array<Step & { args?: string[] }>;
+  return readRecordings(FIXTURES).map(({ name, lines }) => {
+    const records = lines as Array<Step & { args?: string[] }>;
     const args = records.find((record) => record.args !== undefined)?.args ?? [];
-    return {
-      name: file.replace(".native.jsonl", ""),
-      args,
-      steps: records.filter((record) => "msg" in record),
-    };
+    return { name, args, steps: records.filter((record) => "msg" in record) };
   });
-}
-
-export function readLines(path: string): JsonObject[] {
-  const text = readFileSync(path, "utf8").trim();
-  return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line) as JsonObject);
 }
 
 export function stateFor(trace: Trace, options: ClaudeOptions = {}): ClaudeState {

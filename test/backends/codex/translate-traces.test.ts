@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AgentEvent } from "../../../src/protocol/events.ts";
 import { RequestPayload } from "../../../src/protocol/requests.ts";
-import { FIXTURES, type Happened, readLines, readTraces, replay, toLine } from "./translate-traces.ts";
+import { expectPairedTools, readLines } from "../recorded.ts";
+import { FIXTURES, type Happened, readTraces, replay, toLine } from "./translate-traces.ts";
 
 const traces = readTraces();
 
@@ -55,19 +56,7 @@ describe("recorded traffic", () => {
   });
 
   test.each(traces)("$name: every call has exactly one result, behind the call", (trace) => {
-    const open = new Set<string>();
-    const done = new Set<string>();
-    for (const event of replay(trace).flatMap(eventsOf)) {
-      if (event.type === "agent.tool_use") {
-        expect(open.has(event.tool_use_id) || done.has(event.tool_use_id)).toBe(false);
-        open.add(event.tool_use_id);
-      }
-      if (event.type === "agent.tool_result") {
-        expect(open.delete(event.tool_use_id)).toBe(true);
-        done.add(event.tool_use_id);
-      }
-    }
-    expect([...open]).toEqual([]);
+    expectPairedTools(replay(trace).flatMap(eventsOf));
   });
 
   test.each(traces)(

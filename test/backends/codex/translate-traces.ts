@@ -1,5 +1,4 @@
 // Recorded traffic of `codex app-server` (test/fixtures/codex/*.native.jsonl), and what the translator makes of it.
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { noteAnswered, pendingAsk, toAsk } from "../../../src/backends/codex/app-server/requests.ts";
 import {
@@ -14,6 +13,7 @@ import { ownsThread } from "../../../src/backends/codex/app-server/subagents.ts"
 import { closeOpenItems, started, translate } from "../../../src/backends/codex/app-server/translate.ts";
 import type { Ask } from "../../../src/backends/types.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
+import { readRecordings } from "../recorded.ts";
 
 export const FIXTURES = join(import.meta.dirname, "../../fixtures/codex");
 
@@ -35,16 +35,7 @@ export type Happened =
   | { root: number; answered: PendingAsk; result: unknown };
 
 export function readTraces(): Trace[] {
-  const files = readdirSync(FIXTURES).filter((file) => file.endsWith(".native.jsonl"));
-  return files.sort().map((file) => ({
-    name: file.replace(".native.jsonl", ""),
-    steps: readLines(join(FIXTURES, file)) as unknown as Step[],
-  }));
-}
-
-export function readLines(path: string): JsonObject[] {
-  const text = readFileSync(path, "utf8").trim();
-  return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line) as JsonObject);
+  return readRecordings(FIXTURES).map(({ name, lines }) => ({ name, steps: lines as unknown as Step[] }));
 }
 
 /** Every thread that was started, resumed or forked is a session; all of them hear everything. */

@@ -132,6 +132,10 @@ describe("without a terminal", () => {
       made: false,
     });
     expect(stderr).toMatch(/nobody could be asked.*--yes.*permissions/);
+    expect(stderr).toContain("not allowed (nobody to ask)");
+    const told = JSON.stringify(model.requests[1]?.body);
+    expect(told).toContain("This needs a person's consent, and nobody can be asked here");
+    expect(told).not.toContain("The user denied");
   });
 
   test("--yes allows it, and --dry-run does nothing all the same", async () => {
@@ -208,6 +212,25 @@ describe("looking around", () => {
     const broken = await run(["doctor"]);
     expect(broken.code).toBe(1);
     expect(broken.stdout).toMatch(/✗ config .*maxTurns/);
+  });
+
+  test("lists have a head that says what stands below, scripts get names alone", async () => {
+    for (const [list, head] of [
+      ["list-agents", "AGENT"],
+      ["list-tools", "TOOL"],
+      ["list-providers", "PROVIDER"],
+    ] as const) {
+      expect((await run([list])).stdout.trimStart(), list).toMatch(new RegExp(`^${head} `));
+      expect((await run([list, "--names"])).stdout, list).not.toContain(head);
+    }
+  });
+
+  test("doctor policies names rules for tools that nobody has, and does not call them right", async () => {
+    writeFileSync(world.configFile, '{ "permissions": [ {"tool": "Bash", "decision": "deny"} ] }');
+    const { stderr } = await run(["doctor", "policies"]);
+    expect(stderr).toContain('permissions[0].tool: demian has no tool "Bash"');
+    expect(stderr).toContain("fit nothing");
+    expect(stderr).not.toContain("every rule names");
   });
 
   test("doctor policies shows the new names, and writes them only when told to, beside the old file", async () => {

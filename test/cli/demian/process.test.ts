@@ -1,6 +1,7 @@
 // demian as a process of its own: what it leaves on its streams, and how it is stopped from outside.
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { gate } from "../../support/gate.ts";
 import {
   chatReply,
   chunk,
@@ -28,23 +29,17 @@ afterEach(() => model.close());
 
 /** Says a word, and resolves `left` when the client has gone. */
 function hanging(): { reply: Reply; left: Promise<void>; sayMore(): void } {
-  let leave: () => void = () => undefined;
-  let sayMore: () => void = () => undefined;
-  const left = new Promise<void>((resolve) => {
-    leave = resolve;
-  });
-  const more = new Promise<void>((resolve) => {
-    sayMore = resolve;
-  });
+  const left = gate();
+  const more = gate();
   const reply: Reply = async ({ head, write, gone }) => {
     head();
     await write(sse(chunk({ content: "wait" })));
-    await Promise.race([more, gone]);
+    await Promise.race([more.passed, gone]);
     await write(sse(chunk({ content: " more" })));
     await gone;
-    leave();
+    left.open();
   };
-  return { reply, left, sayMore: () => sayMore() };
+  return { reply, left: left.passed, sayMore: more.open };
 }
 
 test("a message on stdin is answered on stdout", async () => {

@@ -3,9 +3,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { checkAgents, checkLogins, findOnPath } from "../../../src/cli/sm/doctor/agents.ts";
+import { checkAgents, checkAny, checkLogins, findOnPath } from "../../../src/cli/sm/doctor/agents.ts";
 import type { Patient } from "../../../src/cli/sm/doctor/check.ts";
+import { checkConfigured } from "../../../src/cli/sm/doctor/configured.ts";
 import { checkDaemon, checkSocket } from "../../../src/cli/sm/doctor/daemon.ts";
+import { checkDemian } from "../../../src/cli/sm/doctor/demian.ts";
 import { checkDisk, checkNode, checkSandbox, checkState } from "../../../src/cli/sm/doctor/machine.ts";
 import { DOCTOR } from "../../../src/cli/sm/doctor.ts";
 import { HealthReply } from "../../../src/protocol/wire/http.ts";
@@ -19,7 +21,9 @@ beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "sm-doctor-"));
   mkdirSync(join(home, "bin"));
   const env = { HOME: home, PATH: join(home, "bin") };
-  patient = { env, version: "1.2.3", socket: join(home, "d.sock"), signal: new AbortController().signal };
+  const signal = new AbortController().signal;
+  const demianProgram = join(home, "demian.mjs");
+  patient = { env, version: "1.2.3", socket: join(home, "d.sock"), signal, demianProgram };
 });
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
@@ -56,8 +60,93 @@ test("an agent that does not run fails, and no agent at all is told", async () =
   expect(checks.map(({ name, status }) => [name, status])).toEqual([
     ["claude", "warn"],
     ["codex", "fail"],
-    ["agents", "warn"],
   ]);
+  expect(checkAny(checks)).toMatchObject([{ name: "agents", status: "warn" }]);
+  expect(checkAny([...checks, { name: "demian", status: "ok", text: "" }])).toEqual([]);
+});
+
+/** A demian whose own doctor finds this. */
+const demianFinds = (...rows: [string, string, string?][]): void => {
+  const checks = rows.map(([name, status, text = `the ${name}`]) => ({ name, status, text }));
+  const answer = JSON.stringify({ ok: false, checks });
+  const script = `if (process.argv[2] + process.argv[3] === "doctor--json") console.log(${JSON.stringify(answer)}); process.exitCode = 1;`;
+  writeFileSync(patient.demianProgram, script);
+};
+
+test.each([
+  [[["provider", "ok", "ollama with m"]], "ok", "ollama with m"],
+  [
+    [
+      ["provider", "warn"],
+      ["providers", "fail"],
+    ],
+    "warn",
+    "no provider is ready",
+  ],
+  [
+    [
+      ["provider", "warn", "openai is not ready"],
+      ["providers", "ok"],
+    ],
+    "warn",
+    "openai is not ready",
+  ],
+  [[["config", "fail", "config.json:1:2"]], "fail", "config.json:1:2"],
+] as [[string, string, string?][], string, string][])(
+  "demian whose doctor finds %j is %s",
+  async (rows, status, text) => {
+    demianFinds(...rows, ["sandbox", "fail", "bubblewrap is not installed"]);
+    expect(await checkDemian(patient)).toMatchObject([
+      { name: "demian", status, text },
+      { name: "sandbox", status: "warn", text: "bubblewrap is not installed" },
+    ]);
+  },
+);
+
+test("a demian that says nothing of itself fails, and the sandbox is looked for all the same", async () => {
+  expect(await checkDemian(patient)).toMatchObject([
+    { name: "demian", status: "fail", todo: expect.stringContaining("demian doctor") },
+    { name: "sandbox", status: "warn" },
+  ]);
+});
+
+const daemonConfig = (text: string): void => {
+  mkdirSync(join(home, ".config/blemeesd"), { recursive: true });
+  writeFileSync(join(home, ".config/blemeesd/config.toml"), text);
+};
+
+test("each agent of the config file is listed, with its program or what to do", async () => {
+  expect(await checkConfigured(patient)).toEqual([]);
+  program("opencode", "true");
+  daemonConfig(
+    '[agents.opencode]\ncommand = "opencode"\n[agents.ghost]\ncommand = "ghost"\n[agents.none]\nargs = []',
+  );
+  expect(await checkConfigured(patient)).toEqual([
+    expect.objectContaining({
+      name: "opencode",
+      status: "ok",
+      text: expect.stringContaining("bin/opencode"),
+    }),
+    expect.objectContaining({
+      name: "ghost",
+      status: "warn",
+      todo: expect.stringContaining("[agents.ghost]"),
+    }),
+    expect.objectContaining({ name: "none", status: "fail", text: expect.stringContaining("no command") }),
+  ]);
+});
+
+test("a PATH in the agent's own env is the one that counts", async () => {
+  program("opencode", "true");
+  daemonConfig('[agents.opencode]\ncommand = "opencode"\nenv = { PATH = "/nowhere" }');
+  expect(await checkConfigured(patient)).toMatchObject([{ name: "opencode", status: "warn" }]);
+});
+
+test("a config file that is no TOML fails, with the file", async () => {
+  daemonConfig("[agents.opencode");
+  const [check] = await checkConfigured(patient);
+  expect(check).toMatchObject({ name: "config", status: "fail" });
+  expect(check?.text).toContain("config.toml");
 });
 
 test("a login is seen by its file or its key, and neither is printed", async () => {

@@ -1,18 +1,11 @@
 // Interrupts, deaths and restarts of demian behind the daemon: what is left of processes, turns and conversations.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  chatReply,
-  chunk,
-  type ModelServer,
-  type Reply,
-  sse,
-  startModelServer,
-} from "../../support/model-server.ts";
+import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../../support/model-server.ts";
 import { begin, settle } from "../asks.ts";
 import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
 import { createWorld, ofType, resume, type World } from "../world.ts";
-import { bash, configure, danglingCalls, userTexts, writeRepository } from "./repository.ts";
+import { configure, danglingCalls, userTexts, writeRepository } from "./repository.ts";
 
 let world: World<ModelServer>;
 beforeAll(async () => {
@@ -31,14 +24,6 @@ afterAll(async () => {
   await untilGone(mark);
 });
 
-/** Says these words, and then nothing until the client goes. */
-function stuck(text: string): Reply {
-  return async ({ head, write, gone }) => {
-    head();
-    await write(sse(chunk({ content: text })));
-    await gone;
-  };
-}
 const demians = () =>
   processesWith(`HOME=${world.home}`).filter(({ command }) => command.includes(join("dist", "demian.js")));
 

@@ -4,13 +4,13 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { ASKED, acceptSettings, READY } from "../../cli/demian/every-terminal.ts";
 import { hasPty, Pty, plain } from "../../cli/demian/pty.ts";
 import { ROOT } from "../../support/daemon.ts";
-import { chatReply, type ModelServer, startModelServer } from "../../support/model-server.ts";
+import { bash, chatReply, type ModelServer, startModelServer } from "../../support/model-server.ts";
 import { untilGone, untilRuns } from "../processes.ts";
 import {
   BROKEN,
-  bash,
   configure,
   lastSent,
   MENDED,
@@ -20,9 +20,6 @@ import {
   transcriptOf,
   writeRepository,
 } from "./repository.ts";
-
-const READY = /\n> $/;
-const ASKED = /\[y\]es once[^\n]*: $/;
 
 let directory: string;
 let home: string;
@@ -54,12 +51,7 @@ async function start(args: string[] = []): Promise<string> {
     env: { HOME: home, TMPDIR: directory },
     stdoutFile: join(directory, "answer"),
   });
-  const settings = await terminal.until("provider [");
-  terminal.enter("");
-  await terminal.until("model [");
-  terminal.enter("");
-  await terminal.until(READY);
-  return settings;
+  return acceptSettings(terminal);
 }
 
 describe.runIf(hasPty)("at a terminal", () => {

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { whyNoSandbox } from "../../runtime/sandbox/ground.ts";
-import { chatReply, type ModelServer, type Reply } from "../../support/model-server.ts";
+import { bash, chatReply, type ModelServer, type Reply } from "../../support/model-server.ts";
 
 export const TEST_COMMAND = "node sum.test.js";
 export const BROKEN = "export const sum = (a, b) => a - b;\n";
@@ -48,10 +48,6 @@ export function mendingReplies(): Reply[] {
     bash(TEST_COMMAND),
     chatReply("The sign was wrong. It passes now."),
   ];
-}
-
-export function bash(command: string): Reply {
-  return chatReply("", [{ name: "bash", input: { command } }]);
 }
 
 /** What the model was sent last in its request with this number, when that has come. */

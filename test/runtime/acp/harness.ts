@@ -195,20 +195,6 @@ export async function errorOf(
   throw new Error("the request was answered, but should have failed");
 }
 
-export interface Gate {
-  promise: Promise<void>;
-  open(): void;
-}
-
-/** Something that a script waits for. */
-export function gate(): Gate {
-  let open: () => void = () => undefined;
-  const promise = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { promise, open };
-}
-
 /** Resolves when the turn is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { errorOf, gate, Harness } from "./harness.ts";
+import { gate } from "../../support/gate.ts";
+import { errorOf, Harness } from "./harness.ts";
 
 const textsOf = (updates: { content: unknown }[]) =>
   updates.map(({ content }) => (content as { text?: string }).text).join("");
@@ -118,7 +119,7 @@ describe("session/prompt", () => {
     const held = gate();
     acp.fakes.script = async (turn) => {
       turn.say("working");
-      await held.promise;
+      await held.passed;
       return undefined;
     };
     const first = acp.prompt(sessionId, "one");
@@ -141,7 +142,7 @@ describe("session/prompt", () => {
       const n = turn.input.text === "one" ? 0 : 1;
       turn.say(`${turn.input.text}-a `);
       meet[n]?.open();
-      await Promise.all(meet.map(({ promise }) => promise));
+      await Promise.all(meet.map(({ passed }) => passed));
       turn.say(`${turn.input.text}-b`);
       return undefined;
     };

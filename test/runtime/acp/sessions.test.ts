@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { SessionConfigOption } from "@agentclientprotocol/sdk";
 import { describe, expect, test } from "vitest";
 import { CodedError } from "../../../src/base/coded-error.ts";
-import { errorOf, gate, Harness, temporary } from "./harness.ts";
+import { gate } from "../../support/gate.ts";
+import { errorOf, Harness, temporary } from "./harness.ts";
 
 const valuesOf = (options: readonly SessionConfigOption[] | null | undefined) =>
   Object.fromEntries((options ?? []).map(({ id, currentValue }) => [id, currentValue]));
@@ -162,7 +163,7 @@ describe("modes and models", () => {
     const { sessionId } = await acp.open();
     const held = gate();
     acp.fakes.script = async () => {
-      await held.promise;
+      await held.passed;
       return undefined;
     };
     const prompted = acp.prompt(sessionId, "go");
@@ -253,7 +254,7 @@ describe("a kept session", () => {
     expect(acp.ofKind(sessionId, "user_message_chunk")).toHaveLength(1);
     const held = gate();
     acp.fakes.script = async () => {
-      await held.promise;
+      await held.passed;
       return undefined;
     };
     const prompted = acp.prompt(sessionId, "go");
@@ -306,7 +307,7 @@ describe("a kept session", () => {
       return undefined;
     };
     const prompted = acp.prompt(sessionId, "go");
-    await begun.promise;
+    await begun.passed;
     await acp.agent.request("session/close", { sessionId });
     expect((await prompted).stopReason).toBe("cancelled");
     expect(acp.fakes.closed).toEqual([sessionId]);

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { gate } from "../../support/gate.ts";
 import type { FakeTurn } from "./fake-runtime.ts";
-import { aborted, errorOf, gate, Harness, selected } from "./harness.ts";
+import { aborted, errorOf, Harness, selected } from "./harness.ts";
 
 const CHANGES = [{ path: "src/a.ts", oldText: "a", newText: "b" }];
 
@@ -64,7 +65,7 @@ describe("tool calls", () => {
       });
       turn.emit({ type: "tool.output", callId: "c1", text: "x".repeat(20_000) });
       turn.emit({ type: "tool.output", callId: "c1", text: "end" });
-      await shown.promise;
+      await shown.passed;
       complete(turn, "c1", "all");
       return undefined;
     });
@@ -151,7 +152,7 @@ describe("permission", () => {
     expect(acp.permissions[0]?.options[1]).toEqual({
       optionId: "allow_always",
       kind: "allow_always",
-      name: "Always allow: writes below src, for 7 days in this project",
+      name: "Always allow: writes below src",
     });
   });
 
@@ -196,7 +197,7 @@ describe("permission", () => {
       return undefined;
     };
     expect((await acp.prompt(sessionId, "go")).stopReason).toBe("cancelled");
-    await withdrawn.promise;
+    await withdrawn.passed;
     expect(answer).toMatchObject({ decision: "deny", stop: true });
     expect(acp.ofKind(sessionId, "tool_call_update").at(-1)).toMatchObject({ status: "failed" });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { aborted, errorOf, gate, Harness } from "./harness.ts";
+import { gate } from "../../support/gate.ts";
+import { aborted, errorOf, Harness } from "./harness.ts";
 
 describe("the wire", () => {
   test("garbage lines and batches are answered, and the connection lives", async () => {
@@ -32,20 +33,23 @@ describe("the wire", () => {
   test("the end of the input aborts what runs, answers it, and ends", async () => {
     const acp = new Harness();
     await acp.initialize();
-    const { sessionId } = await acp.open();
-    const begun = gate();
-    acp.fakes.script = async (turn) => {
-      begun.open();
-      await aborted(turn.signal);
-      return undefined;
-    };
-    const prompted = acp.prompt(sessionId, "go");
-    await begun.promise;
+    const { sessionId, prompted } = await running(acp);
     acp.input.end();
     await acp.done;
     expect((await prompted).stopReason).toBe("cancelled");
     expect(acp.fakes.closed).toEqual([sessionId]);
     expect(acp.fakes.closedRuntimes).toBe(1);
+  });
+
+  test("a message that is too long ends it with the reason, and the running turn", async () => {
+    const acp = new Harness();
+    await acp.initialize();
+    const { sessionId, prompted, ended } = await running(acp);
+    prompted.catch(() => undefined);
+    acp.input.write(Buffer.alloc(64 * 1024 * 1024 + 1, " "));
+    await expect(acp.done).rejects.toThrow(/longer than 64 MiB.*send less/);
+    await ended;
+    expect(acp.fakes.closed).toEqual([sessionId]);
   });
 
   test("what was asked just before the end of the input is still answered", async () => {
@@ -71,8 +75,8 @@ describe("the wire", () => {
       return { outcome: "aborted", message: "m".repeat(500_000) };
     };
     const prompted = sessions.map(({ sessionId }) => acp.prompt(sessionId, "go"));
-    await begun.promise;
-    acp.held = reading.promise;
+    await begun.passed;
+    acp.held = reading.passed;
     acp.input.end();
     for (const answer of await Promise.all(prompted)) expect(answer.stopReason).toBe("cancelled");
     await acp.done;
@@ -91,7 +95,7 @@ describe("the wire", () => {
       return undefined;
     };
     acp.prompt(sessionId, "go").catch(() => undefined);
-    await ended.promise;
+    await ended.passed;
     await acp.done;
     expect(acp.fakes.closed).toEqual([sessionId]);
   });
@@ -99,15 +103,7 @@ describe("the wire", () => {
   test("a signal ends it as the end of the input does, and the prompt is still answered", async () => {
     const acp = new Harness();
     await acp.initialize();
-    const { sessionId } = await acp.open();
-    const begun = gate();
-    acp.fakes.script = async (turn) => {
-      begun.open();
-      await aborted(turn.signal);
-      return undefined;
-    };
-    const prompted = acp.prompt(sessionId, "go");
-    await begun.promise;
+    const { prompted } = await running(acp);
     acp.stop.abort();
     expect((await prompted).stopReason).toBe("cancelled");
     await acp.done;
@@ -138,7 +134,7 @@ describe("the wire", () => {
     const acp = await Harness.start();
     const { sessionId } = await acp.open();
     const reading = gate();
-    acp.held = reading.promise;
+    acp.held = reading.passed;
     const words = 20_000;
     acp.fakes.script = async (turn) => {
       for (let n = 0; n < words; n += 1) {
@@ -155,3 +151,18 @@ describe("the wire", () => {
     expect(chunks.length).toBeLessThan(words / 50);
   });
 });
+
+/** A prompt whose turn has begun, and ends only when it is aborted. */
+async function running(acp: Harness) {
+  const { sessionId } = await acp.open();
+  const [begun, ended] = [gate(), gate()];
+  acp.fakes.script = async (turn) => {
+    begun.open();
+    await aborted(turn.signal);
+    ended.open();
+    return undefined;
+  };
+  const prompted = acp.prompt(sessionId, "go");
+  await begun.passed;
+  return { sessionId, prompted, ended: ended.passed };
+}

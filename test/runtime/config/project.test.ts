@@ -175,6 +175,14 @@ describe("what does not is left out, and told with where it belongs", () => {
     },
   );
 
+  test("the same for an agent of --config, which is laid over the project's", async () => {
+    places.project({ permissions: [{ tool: "bash", decision: "ask" }] });
+    places.write(join(places.base, "more.json"), { agents: { shut: agent({ defaultDecision: "deny" }) } });
+    const { config } = await places.load({ configPath: join(places.base, "more.json") });
+    expect(config.permissions).toEqual([]);
+    expect(Object.keys(config.agents)).toEqual(["shut"]);
+  });
+
   test("an agent of the user cannot be replaced", async () => {
     places.user({ agents: { mine: agent() } });
     places.project({ agents: { mine: agent({ prompt: { system: "obey the repository" } }) } });

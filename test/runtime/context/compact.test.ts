@@ -1,15 +1,15 @@
 // Long conversations: what a request shows of them, and what /compact makes of them.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  type ContextPolicy,
-  compactHistory,
-  compileContext,
-  isSummary,
-} from "../../../src/runtime/context/compact.ts";
+import { type ContextPolicy, compactHistory, compileContext } from "../../../src/runtime/context/compact.ts";
 import { estimateMessages, estimateText, TOKENS_PER_IMAGE } from "../../../src/runtime/context/estimate.ts";
 import { toMessages, toSteps } from "../../../src/runtime/context/steps.ts";
-import { emptySummary, extendSummary, renderSummary } from "../../../src/runtime/context/summary.ts";
+import {
+  emptySummary,
+  extendSummary,
+  parseSummary,
+  renderSummary,
+} from "../../../src/runtime/context/summary.ts";
 import type { Message, ToolCall } from "../../../src/runtime/messages.ts";
 
 const policy: ContextPolicy = {
@@ -21,6 +21,7 @@ const policy: ContextPolicy = {
   maxInlineToolResultTokens: 100,
   reserveForImagesTokens: 0,
 };
+const isSummary = (message?: Message) => parseSummary(String(message?.content)) !== undefined;
 const user = (content: string): Message => ({ role: "user", content });
 const answer = (content: string, ...toolCalls: ToolCall[]): Message => ({
   role: "assistant",

@@ -74,6 +74,11 @@ describe("the answer of a person", () => {
     expect(await gate.decide(bash("ls"), never)).toEqual(decision);
   });
 
+  test("that nobody could give is not called a person's", async () => {
+    const { gate } = await scene({ answer: { decision: "deny", by: "nobody" } });
+    expect(await gate.decide(bash("ls"), never)).toEqual({ allowed: false, by: "nobody", always: false });
+  });
+
   test("always is remembered for exactly this", async () => {
     const { gate, asked, store } = await scene({ answer: { decision: "allow", always: true } });
     expect(await gate.decide(bash("ls -la"), never)).toEqual({ allowed: true, by: "user", always: true });
@@ -102,7 +107,7 @@ describe("the answer of a person", () => {
   test("always of a file change is for the tool and the directory", async () => {
     const { gate, asked } = await scene({ answer: { decision: "allow", always: true } });
     await gate.decide(edit("src/a.ts"), never);
-    expect(asked[0]?.always).toBe("edit_file for every file directly in src/");
+    expect(asked[0]?.always).toBe("edit_file for every file directly in src/, for 1 h in this project");
     expect(await gate.decide(edit("src/b.ts"), never)).toMatchObject({ by: "grant" });
     expect(await gate.decide(edit("src/.env"), never)).toMatchObject({ allowed: false, by: "hard_deny" });
     await gate.decide(edit("lib/b.ts"), never);

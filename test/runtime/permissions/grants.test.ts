@@ -43,6 +43,14 @@ const keysOf = async (store: Awaited<ReturnType<typeof openGrants>>) =>
   (await store.list()).map((grant) => grant.key);
 
 describe("grants for the project", () => {
+  test.each([
+    [{ ttlMs: 7 * 86_400_000 }, "for 7 days in this project"],
+    [{ ttlMs: 3_600_000 }, "for 1 h in this project"],
+    [{ persistent: false }, "for this session"],
+  ])("say how long they hold: %j, %s", async (over, span) => {
+    expect((await open(place().directory, over)).span).toBe(span);
+  });
+
   test("are there in the next process, in a private file of a private directory", async () => {
     const { directory, file } = place();
     expect(await (await open(directory)).add(key("test"), "project")).toBe("project");

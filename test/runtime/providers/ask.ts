@@ -1,4 +1,5 @@
 // Asks a provider as the loop does, and keeps what it says. Waits between retries are recorded, not waited for.
+import { beforeEach } from "vitest";
 import type { ProviderConfig } from "../../../src/runtime/config/schema.ts";
 import { type ResolveOptions, resolveProvider } from "../../../src/runtime/providers/resolve.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type ProviderFailure,
   type RetryNotice,
 } from "../../../src/runtime/providers/types.ts";
+import { type ModelServer, startModelServer } from "../../support/model-server.ts";
 
 export const TOOL = {
   name: "read_file",
@@ -21,6 +23,15 @@ export const TOOL = {
     required: ["path"],
   },
 };
+
+/** Every test of the file has a model server of its own. */
+export function eachWithServer(take: (fresh: ModelServer) => void): void {
+  beforeEach(async () => {
+    const server = await startModelServer();
+    take(server);
+    return () => server.close();
+  });
+}
 
 export function askOf(change: Partial<ChatRequest> = {}): ChatRequest {
   return {
@@ -59,6 +70,17 @@ export async function listen(provider: Provider, request: ChatRequest = askOf())
   const textOf = (type: string) =>
     events.flatMap((event) => (event.type === type && "text" in event ? [event.text] : [])).join("");
   return { events, text: textOf("text_delta"), reasoning: textOf("reasoning_delta"), response };
+}
+
+/** What it says to somebody who goes at its first words. */
+export async function abortAtFirstWords(provider: Provider): Promise<ChatStreamEvent[]> {
+  const abort = new AbortController();
+  const events: ChatStreamEvent[] = [];
+  for await (const event of provider.stream?.(askOf({ signal: abort.signal })) ?? []) {
+    events.push(event);
+    if (event.type === "text_delta") abort.abort();
+  }
+  return events;
 }
 
 /** What it rejects with. */

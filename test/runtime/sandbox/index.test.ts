@@ -100,8 +100,18 @@ test.skipIf(!("holder" in (await findHolder(thisHost()))))("what was found stays
 });
 
 test("a workspace in which the rules would mean nothing is refused", async () => {
-  const whole = await createSandbox(SANDBOX, { root: "/", hide: [] });
-  expect(whole).toMatchObject({ adapter: undefined, problem: expect.stringMatching(/whole file system/) });
+  for (const [place, problem] of [
+    ["/", /whole file system/],
+    ["/proc", /made up by the kernel/],
+    ["/proc/sys", /made up by the kernel/],
+    ["/dev", /made up by the kernel/],
+    ["/sys/fs", /made up by the kernel/],
+  ] as const) {
+    for (const mode of ["workspace-write", "read-only"] as const) {
+      const refused = await createSandbox({ ...SANDBOX, mode }, { root: place, hide: [] });
+      expect(refused).toMatchObject({ adapter: undefined, problem: expect.stringMatching(problem) });
+    }
+  }
   const hidden = await createSandbox(SANDBOX, { root, hide: [root] });
   expect(hidden).toMatchObject({ adapter: undefined, problem: expect.stringMatching(/may not see/) });
 });

@@ -1,5 +1,5 @@
 // How commands end, in every adapter that this machine has: nothing outlives them, whatever it did to get away.
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,6 +15,22 @@ let serial = 0;
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 if (reason !== undefined) test.skip(`commands were not held: ${reason}`, () => undefined);
+
+/** Started by us, with this word in their arguments. */
+function ownProcesses(word: string): number[] {
+  return readdirSync("/proc")
+    .filter((pid) => isOwn(pid, word))
+    .map(Number);
+}
+
+function isOwn(pid: string, word: string): boolean {
+  try {
+    const [, parent] = / \(.*\) . (\d+) /s.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
+    return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(word);
+  } catch {
+    return false; // no process, or it ended while we looked
+  }
+}
 
 const modes = [
   { mode: "off" as const },
@@ -116,6 +132,22 @@ describe.skipIf(process.platform !== "linux").each(modes)("with mode $mode", ({ 
     const { code, signal } = await runIn(sandbox, root, "kill -KILL $$");
     expect(code === 137 || signal === "SIGKILL").toBe(true);
   });
+
+  test.runIf(mode !== "off")(
+    "a sandbox that somebody kills is told as what it was: the command had begun",
+    async () => {
+      const seconds = ownTime();
+      const ran = await sandbox.run({
+        ...{ command: `echo begun; sleep ${seconds}`, cwd: root, env: { PATH: process.env["PATH"] ?? "" } },
+        ...{ timeoutMs: 10_000, signal: new AbortController().signal },
+        output: () => {
+          for (const pid of ownProcesses(String(seconds))) process.kill(pid, "SIGKILL");
+        },
+      });
+      expect(ran).toMatchObject({ signal: "SIGKILL", timedOut: false, aborted: false });
+      expect(asleep(seconds)).toEqual([]);
+    },
+  );
 
   test("files that shells read first, and functions from outside, do not run", async () => {
     const env = {

@@ -19,6 +19,12 @@ const lacking = await whyNoSandbox();
 const reason = process.platform === "linux" ? lacking : "these attacks are for Linux";
 const ground = new Ground();
 
+/** Directories in one another, further down than a path can say, with `s` moved to the end. */
+const DEEP = {
+  make: "n=$(printf 'd%.0s' {1..250}); for i in {1..20}; do mkdir $n && mv s $n/ && cd $n; done",
+  enter: "n=$(printf 'd%.0s' {1..250}); for i in {1..20}; do cd $n; done",
+};
+
 afterAll(() => ground.close());
 
 if (reason !== undefined) test.skip(`no escape was tried: ${reason}`, () => undefined);
@@ -52,6 +58,29 @@ describe.skipIf(reason !== undefined)(
       // The control: it is there.
       chmodSync(join(ground.workspace, file, ".."), 0o755);
       expect(readFileSync(join(ground.workspace, file), "utf8")).toContain("TOPSECRET");
+    });
+
+    test.each([
+      ["whose name is no text", "mkdir -p b/$'x\\xff' && mv packages/a b/$'x\\xff'", "cat b/*/a/.env.local"],
+      ["that is too deep to be named", `mv packages/a s; ${DEEP.make}`, `${DEEP.enter}; cat s/.env.local`],
+    ])("reads an environment file in a directory %s", async (_which, first, second) => {
+      expect(await twice(first, second)).not.toContain("TOPSECRET");
+      // The control: it is there.
+      const off = await ground.sandbox({ mode: "off" });
+      expect((await runIn(off, ground.workspace, second)).output).toContain("TOPSECRET");
+      // What Node cannot name it cannot remove either.
+      await runIn(off, ground.workspace, "rm -rf *");
+    });
+
+    test("reads an environment file at the top, in a directory whose name is no text", async () => {
+      const first = "mkdir $'x\\xff' && mv packages/a $'x\\xff'";
+      await expect(twice(first, "cat x*/a/.env.local")).rejects.toMatchObject({
+        code: "workspace_too_odd",
+        message: expect.stringMatching(/holds environment files.*rename or delete it/),
+      });
+      // One that holds nothing is in nobody's way.
+      ground.lay();
+      expect(await twice("mkdir $'x\\xff'; touch $'y\\xff'", "ls | wc -l")).toBe("4\nran\n");
     });
 
     test.each(["/", "..", "/proc", "/tmp", "/usr"])("sees more by a .git that leads to %s", async (to) => {

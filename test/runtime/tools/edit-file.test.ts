@@ -196,3 +196,12 @@ function applyDiff(text: string, diff: string): string[] {
   expect(counts).toEqual({ old: 0, new: 0 });
   return [...result, ...old.slice(at)];
 }
+
+test.each([
+  ["is put in", { oldString: "x", newString: "\ud83d" }],
+  ["is left over", { oldString: "x\ud83d", newString: "" }],
+])("an edit by which half a character %s is refused", async (_name, edit) => {
+  bench.put("a", "x😀");
+  expect(await bench.fault(editFileTool, { path: "a", ...edit })).toMatch(/^invalid_text/);
+  expect(bench.get("a")).toBe("x😀");
+});

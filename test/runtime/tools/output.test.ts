@@ -1,5 +1,14 @@
 // Long output: what the model gets of it, and where the rest is kept.
-import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   capOutput,
@@ -72,6 +81,30 @@ test("a name that is taken gets a number, and odd ids do no harm", async () => {
     ".demian/tmp/output-_________etc_x_.txt",
   );
   expect([bench.get(FILE), bench.get(".demian/tmp/output-call_1-2.txt")]).toEqual(["1", "2"]);
+});
+
+test("what is older than a week is removed when something new is kept, and links are left alone", async () => {
+  const aged = (path: string, days: number) => {
+    bench.put(path, path);
+    const then = Date.now() / 1000 - days * 86_400;
+    utimesSync(bench.path(path), then, then);
+  };
+  for (const path of [".demian/tmp/output-old.txt", ".demian/tmp/notes.md", "outside.txt"]) aged(path, 8);
+  aged(".demian/tmp/output-new.txt", 6);
+  symlinkSync("../../outside.txt", bench.path(".demian/tmp/output-link.txt"));
+  lutimesSync(bench.path(".demian/tmp/output-link.txt"), 1, 1);
+  mkdirSync(bench.path(".demian/tmp/output-folder.txt"));
+  utimesSync(bench.path(".demian/tmp/output-folder.txt"), 1, 1);
+  await keep("text");
+  expect(readdirSync(bench.path(".demian/tmp")).sort()).toEqual([
+    ".gitignore",
+    "notes.md",
+    "output-call_1.txt",
+    "output-folder.txt",
+    "output-link.txt",
+    "output-new.txt",
+  ]);
+  expect(bench.get("outside.txt")).toBe("outside.txt");
 });
 
 describe("links that wait where the output goes", () => {

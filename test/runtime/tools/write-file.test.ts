@@ -110,6 +110,13 @@ test.each([
   expect(bench.get(path)).toBe("secret");
 });
 
+test("half a character is refused: something else would be written than was shown", async () => {
+  expect(await bench.fault(writeFileTool, { path: "a", content: "x\ud83dy" })).toMatch(
+    /^invalid_text.*surrogate/,
+  );
+  expect(existsSync(bench.path("a"))).toBe(false);
+});
+
 test("a link to something protected is protected too", async () => {
   mkdirSync(bench.path(".git/hooks"), { recursive: true });
   symlinkSync(".git", bench.path("repo"));

@@ -57,7 +57,7 @@ export function askLegacyCommand(_state: CodexState, params: JsonObject): Asked 
 }
 
 /** The rule that Codex adds to its rules (seen with 0.166). */
-export function execpolicyRule(amendment: readonly string[]): string {
+function execpolicyRule(amendment: readonly string[]): string {
   const pattern = amendment.map((word) => JSON.stringify(word)).join(", ");
   return `prefix_rule(pattern=[${pattern}], decision="allow")\n`;
 }

@@ -8,9 +8,10 @@ import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
 import type { Answer } from "../../../protocol/requests.ts";
+import { Backpressure } from "../../backpressure.ts";
 import { Inbox } from "../../inbox.ts";
-import { killLeftovers } from "../../leftovers.ts";
 import type { Lease } from "../../pool.ts";
+import { RunEnd } from "../../run-end.ts";
 import type { BackendSink, Ended, Run } from "../../types.ts";
 import { objectOf, stringOf } from "../../values.ts";
 import { toNativeAnswer } from "./answers.ts";
@@ -41,8 +42,6 @@ export interface RunParts {
 const RESULT_LIMIT_MS = 2000;
 const PING_LIMIT_MS = 2000;
 const FINISH_LIMIT_MS = 5000;
-/** A session that reads slowly may have so much waiting before the others in its process feel it. */
-const INBOX_BYTES = 16 * 1024 * 1024;
 const INVALID_PARAMS = -32602;
 const TOO_LATE = { code: -32600, message: "the turn was interrupted" };
 
@@ -50,26 +49,13 @@ export class CodexRun implements Run, Resident {
   readonly #parts: RunParts;
   readonly #server: AppServer;
   readonly #inbox: Inbox<Incoming>;
+  readonly #pressure: Backpressure;
+  readonly #end: RunEnd;
   /** Turns that we gave up while Codex still runs them, by id. */
   readonly #dead = new Map<string, Turn>();
   /** The same, before Codex has told their ids. */
   readonly #unnamed = new Set<Turn>();
   #turn: Turn | undefined;
-  #isPaused = false;
-  #interrupting: Promise<void> | undefined;
-  #stopping: Promise<void> | undefined;
-  #hurry: () => void = () => undefined;
-  readonly #hurried = new Promise<void>((resolve) => {
-    this.#hurry = resolve;
-  });
-  /** We wanted the end that comes, however it comes. */
-  #isAsked = false;
-  #hasEnded = false;
-  #tellGone: () => void = () => undefined;
-  /** The end was told and nothing is left. */
-  readonly #gone = new Promise<void>((resolve) => {
-    this.#tellGone = resolve;
-  });
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -77,8 +63,9 @@ export class CodexRun implements Run, Resident {
     this.#inbox = new Inbox({
       deliver: (message) => this.#handle(message),
       full: (isFull) => (isFull ? this.#server.hold(this) : this.#server.release(this)),
-      maxBytes: INBOX_BYTES,
     });
+    this.#pressure = new Backpressure(this.#inbox);
+    this.#end = new RunEnd(parts);
   }
 
   get pid(): number | undefined {
@@ -93,7 +80,7 @@ export class CodexRun implements Run, Resident {
 
   async send(message: UserMessage): Promise<void> {
     const input = toInput(message);
-    if (this.#hasEnded) throw new CodedError("backend_crashed", "codex has ended; resume the session");
+    if (this.#end.hasBegun) throw new CodedError("backend_crashed", "codex has ended; resume the session");
     if (this.#turn !== undefined) throw busy();
     const turn = new Turn();
     this.#turn = turn;
@@ -101,7 +88,7 @@ export class CodexRun implements Run, Resident {
       await this.#leaveDeadTurn();
       await this.#startTurn(turn, input);
     } catch (error) {
-      if (this.#hasEnded || turn.isAbandoned) return;
+      if (this.#end.hasBegun || turn.isAbandoned) return;
       if (error instanceof RpcError && error.code === INVALID_PARAMS) {
         this.#endTurn(turn);
         throw new CodedError("invalid_message", `/message: ${error.message}`, { cause: error });
@@ -114,16 +101,12 @@ export class CodexRun implements Run, Resident {
   }
 
   interrupt(): Promise<void> {
-    this.#interrupting ??= this.#interrupt().finally(() => {
-      this.#interrupting = undefined;
-      if (this.#isPaused) this.#inbox.pause();
-    });
-    return this.#interrupting;
+    return this.#pressure.interrupt(() => this.#interrupt());
   }
 
   async answer(native_id: string, answer: Answer): Promise<boolean> {
     const pending = pendingAsk(this.#parts.state, native_id);
-    if (pending === undefined || this.#hasEnded) return false;
+    if (pending === undefined || this.#end.hasBegun) return false;
     const result = toNativeAnswer(pending, answer);
     noteAnswered(this.#parts.state, native_id);
     await this.#server.respond(pending.id, result);
@@ -131,20 +114,15 @@ export class CodexRun implements Run, Resident {
   }
 
   pause(): void {
-    this.#isPaused = true;
-    // The end of an interrupted turn must get through, however slow the reader is.
-    if (this.#interrupting === undefined) this.#inbox.pause();
+    this.#pressure.pause();
   }
 
   resume(): void {
-    this.#isPaused = false;
-    this.#inbox.resume();
+    this.#pressure.resume();
   }
 
   stop(how: "finish" | "now"): Promise<void> {
-    if (how === "now") this.#hurry();
-    this.#stopping ??= this.#stop(how);
-    return this.#stopping;
+    return this.#end.stop(how, () => this.#stop(how));
   }
 
   deliver(message: Incoming): void {
@@ -168,7 +146,7 @@ export class CodexRun implements Run, Resident {
 
   processEnded(why: Ended): void {
     this.#inbox.resume();
-    this.#end({ ...why, expected: why.expected || this.#isAsked });
+    this.#tellEnd({ ...why, expected: why.expected || this.#end.isWanted });
   }
 
   /** What Codex said when it opened the thread; before any message of it. */
@@ -178,7 +156,7 @@ export class CodexRun implements Run, Resident {
 
   #handle(message: Incoming): void {
     const { state } = this.#parts;
-    if (this.#hasEnded) return;
+    if (this.#end.hasBegun) return;
     const { method, params } = message;
     const turnId = stringOf(params["turnId"]) ?? stringOf(objectOf(params["turn"])["id"]) ?? "";
     if (method === "turn/started" && params["threadId"] === state.threadId) this.#nameOldest(turnId);
@@ -278,7 +256,7 @@ export class CodexRun implements Run, Resident {
     const dead = this.#dead.get(turnId);
     if (dead !== undefined) {
       await askToStop(this.#server, () => (this.#dead.has(turnId) ? [{ threadId, turnId }] : []));
-      await within(RESULT_LIMIT_MS, Promise.race([dead.over, this.#gone]));
+      await within(RESULT_LIMIT_MS, Promise.race([dead.over, this.#end.gone]));
     }
     if (!this.#dead.has(turnId) && this.#unnamed.size === 0) return;
     throw new Error("codex still runs the turn that was interrupted; close the session and resume it");
@@ -286,15 +264,15 @@ export class CodexRun implements Run, Resident {
 
   async #interrupt(): Promise<void> {
     const turn = this.#turn;
-    if (turn === undefined || this.#hasEnded) return;
+    if (turn === undefined || this.#end.hasBegun) return;
     this.#inbox.resume();
     // It may end by itself in this moment: then the next one is not meant.
     const isOver = () => this.#turn !== turn;
     const asked = askToStop(this.#server, () => this.#turnsOf(turn), isOver);
     const agreed = await Promise.race([asked, turn.over.then(() => new Set<string>())]);
     if (agreed.has(turn.id ?? "")) await within(RESULT_LIMIT_MS, turn.over);
-    if (this.#turn === turn && !this.#hasEnded) await this.#abandon(turn);
-    if (this.#hasEnded) return this.#gone;
+    if (this.#turn === turn && !this.#end.hasBegun) await this.#abandon(turn);
+    if (this.#end.hasBegun) return this.#end.gone;
     const { state, marker } = this.#parts;
     await tidyUp(this.#server, [...state.threads.keys()], marker, turn.sinceS);
   }
@@ -311,12 +289,12 @@ export class CodexRun implements Run, Resident {
     this.#reports(closeOpenItems(this.#parts.state));
     this.#tellResult(turn, "interrupted");
     const isAlone = this.#server.residents === 1;
-    this.#isAsked = true;
+    this.#end.isWanted = true;
     if (!(await isAnswered(this.#server.request("thread/loaded/list", {}, PING_LIMIT_MS)))) {
       await this.#server.kill("codex app-server answered nothing any more and was ended");
     } else if (isAlone) {
       await this.#server.kill("codex did not end the interrupted turn and was ended");
-    } else this.#isAsked = this.#stopping !== undefined;
+    } else this.#end.isWanted = this.#end.isStopping;
   }
 
   /** An approval that came later could still let the command run. */
@@ -354,24 +332,22 @@ export class CodexRun implements Run, Resident {
   }
 
   async #stop(how: "finish" | "now"): Promise<void> {
-    this.#isAsked = true;
     const { lease } = this.#parts;
     if (how === "finish" && this.#turn !== undefined) {
-      await within(FINISH_LIMIT_MS, Promise.race([this.#turn.over, this.#hurried]));
+      await within(FINISH_LIMIT_MS, Promise.race([this.#turn.over, this.#end.hurried]));
     }
     // A process of its own takes everything along.
-    if (!this.#hasEnded && !lease.isOwn) await this.#leave();
+    if (!this.#end.hasBegun && !lease.isOwn) await this.#leave();
     this.#server.moveOut(this);
     await lease.release(how);
-    this.#end({ expected: true, message: "closed" });
-    await this.#gone;
+    this.#tellEnd({ expected: true, message: "closed" });
   }
 
   async #leave(): Promise<void> {
     const { state, marker } = this.#parts;
     const turn = this.#turn;
     const running = () => (turn === undefined ? this.#runningTurns() : this.#turnsOf(turn));
-    if (this.isBusy) await Promise.race([askToStop(this.#server, running), turn?.over ?? this.#gone]);
+    if (this.isBusy) await Promise.race([askToStop(this.#server, running), turn?.over ?? this.#end.gone]);
     const threadIds = [...state.threads.keys()];
     await tidyUp(this.#server, threadIds, marker);
     const leave = (threadId: string) =>
@@ -379,17 +355,11 @@ export class CodexRun implements Run, Resident {
     await Promise.all(threadIds.map(leave));
   }
 
-  #end(why: Ended): void {
-    if (this.#hasEnded) return;
+  #tellEnd(why: Ended): void {
+    if (this.#end.hasBegun) return;
     this.#reports(closeOpenItems(this.#parts.state));
-    this.#hasEnded = true;
-    const { lease, sink, marker } = this.#parts;
-    // After a crash too: the next start gets a new process.
-    void lease.release("now");
-    void killLeftovers(marker).then(() => {
-      sink.ended(why);
+    this.#end.tell(why, () => {
       if (this.#turn !== undefined) this.#endTurn(this.#turn);
-      this.#tellGone();
     });
   }
 }

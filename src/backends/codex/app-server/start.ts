@@ -14,7 +14,7 @@ import { codexHome } from "../paths.ts";
 import { readProfile } from "../profile.ts";
 import type { CodexProgram } from "../program.ts";
 import { threadParams, turnParams } from "./params.ts";
-import type { AppServer, ProcessOrder } from "./process.ts";
+import { type AppServer, homeOf, type ProcessOrder } from "./process.ts";
 import { CodexRun } from "./run.ts";
 import { newState } from "./state.ts";
 
@@ -83,7 +83,7 @@ async function enter(entry: Entry): Promise<Run> {
   const result = await openThread(server, order, params);
   const threadId = stringOf(objectOf(objectOf(result)["thread"])["id"]);
   if (threadId === undefined) throw new CodedError("spawn_failed", "codex opened a thread without an id");
-  const { codexHome: home } = server;
+  const home = homeOf(server);
   const run = new CodexRun({
     lease,
     state: newState({ threadId, options, ...(home === undefined ? {} : { codexHome: home }) }),

@@ -8,6 +8,7 @@ import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { AgentProcess } from "../../agent-process.ts";
+import { Backpressure } from "../../backpressure.ts";
 import { crashMessage, exitMessage } from "../../last-words.ts";
 import type { BackendSink, Run } from "../../types.ts";
 import { objectOf } from "../../values.ts";
@@ -42,13 +43,12 @@ export class McpRun implements Run {
   readonly #peer: JsonRpcPeer;
   readonly #asks: Asks;
   readonly #process: AgentProcess;
+  readonly #pressure: Backpressure;
   /** Told to nobody while `start` may still fail; undefined afterwards. */
   #early: Array<() => void> | undefined = [];
   #turnOver: Array<() => void> = [];
   #nextCallId = FIRST_CALL_ID;
-  #interrupting: Promise<void> | undefined;
   #fault: string | undefined;
-  #isPaused = false;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -75,6 +75,7 @@ export class McpRun implements Run {
       errorLine: (line) => this.#tell(() => parts.sink.stderr(line)),
       ended: (exit, expected) => this.#end(exit, expected),
     });
+    this.#pressure = new Backpressure(this.#process);
   }
 
   get pid(): number | undefined {
@@ -120,11 +121,7 @@ export class McpRun implements Run {
   }
 
   interrupt(): Promise<void> {
-    this.#interrupting ??= this.#interrupt().finally(() => {
-      this.#interrupting = undefined;
-      if (this.#isPaused) this.#process.child?.pause();
-    });
-    return this.#interrupting;
+    return this.#pressure.interrupt(() => this.#interrupt());
   }
 
   async answer(native_id: string, answer: Answer): Promise<boolean> {
@@ -132,14 +129,11 @@ export class McpRun implements Run {
   }
 
   pause(): void {
-    this.#isPaused = true;
-    // The end of an interrupted turn must get through, however slow the reader is.
-    if (this.#interrupting === undefined) this.#process.child?.pause();
+    this.#pressure.pause();
   }
 
   resume(): void {
-    this.#isPaused = false;
-    this.#process.child?.resume();
+    this.#pressure.resume();
   }
 
   stop(how: "finish" | "now"): Promise<void> {
@@ -150,7 +144,7 @@ export class McpRun implements Run {
     const { state } = this.#parts;
     const { requestId } = state;
     if (requestId === undefined || this.#process.hasEnded) return;
-    this.#process.child?.resume();
+    this.#process.resume();
     const over = new Promise<void>((resolve) => {
       this.#turnOver.push(resolve);
     });

@@ -45,7 +45,11 @@ export async function runPolicies(given: Arguments, context: Context): Promise<n
     output.error(`! ${place}: demian has no tool ${JSON.stringify(sanitizeLine(name))}; it stays as it is`);
   }
   for (const line of linesFor(path, before, upgrade, isUpgrading)) await output.line(line);
-  if (upgrade.renamings.length === 0) output.note(`· ${path}: every rule names its tools explicitly`);
+  if (upgrade.renamings.length === 0 && upgrade.unknown.length > 0)
+    output.note(
+      `· ${path}: rules for tools that do not exist fit nothing; \`demian list-tools\` has the names`,
+    );
+  else if (upgrade.renamings.length === 0) output.note(`· ${path}: every rule names its tools explicitly`);
   else if (backup !== undefined) output.note(`· changed ${path}; as it was: ${backup}`);
   else if (isUpgrading) output.note("· nothing was written; add --write to change the file");
   else output.note("· these rules mean demian's own tools; --upgrade-namespaces makes them say so");

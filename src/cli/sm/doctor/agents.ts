@@ -46,7 +46,7 @@ const AGENTS: readonly Agent[] = [
 const VERSION_TIMEOUT_MS = 8_000;
 
 export async function checkAgents({ env, signal }: Patient): Promise<Check[]> {
-  const checks = await Promise.all(
+  return Promise.all(
     AGENTS.map(async ({ name, variable, install }): Promise<Check> => {
       const wanted = env[variable] || name;
       const program = findOnPath(wanted, env);
@@ -60,9 +60,13 @@ export async function checkAgents({ env, signal }: Patient): Promise<Check[]> {
         : { name, status: "ok", text: `${version} (${program})` };
     }),
   );
-  if (checks.some(({ status }) => status === "ok")) return checks;
-  const text = "no agent was found, only the demo works";
-  return [...checks, { name: "agents", status: "warn", text, todo: 'try: sm spawn demo "use a tool"' }];
+}
+
+/** A row more when none of them can work. */
+export function checkAny(agents: readonly Check[]): Check[] {
+  if (agents.some(({ status }) => status === "ok")) return [];
+  const text = "no agent is ready, only the demo works";
+  return [{ name: "agents", status: "warn", text, todo: 'try: sm spawn demo "use a tool"' }];
 }
 
 /** One line for each agent that is there. */

@@ -5,6 +5,8 @@ export interface Patient {
   version: string;
   /** As given on the command line or by the environment; undefined: the default. */
   socket: string | undefined;
+  /** The script of our own agent. */
+  demianProgram: string;
   signal: AbortSignal;
 }
 

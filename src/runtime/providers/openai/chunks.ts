@@ -23,7 +23,7 @@ export async function* readChunks(body: ReadableStream<Uint8Array>, place: Place
     if (/^\s*[[{]/.test(head)) yield* wholeAnswer(await collect(all), place);
     else if (/^\s*</.test(head))
       throw protocolError(place, `failed: ${readErrorBody(await collect(all)).message}`);
-    else yield* eventChunks(readEvents(all, place), head, place);
+    else yield* eventChunks(all, place);
   } finally {
     await reader.cancel().catch(() => undefined); // It may have broken; who reads has been told.
   }
@@ -52,11 +52,9 @@ function* wholeAnswer(text: string, place: Place): Generator<Chunk> {
   yield "end";
 }
 
-async function* eventChunks(
-  events: AsyncGenerator<string>,
-  head: string,
-  place: Place,
-): AsyncGenerator<Chunk> {
+async function* eventChunks(text: AsyncGenerator<string>, place: Place): AsyncGenerator<Chunk> {
+  const noted = { start: "" };
+  const events = readEvents(noting(text, noted), place);
   let count = 0;
   for (let next = await events.next(); !next.done; next = await events.next()) {
     count += 1;
@@ -69,11 +67,9 @@ async function* eventChunks(
     }
     yield { value: parse(data, place) };
   }
-  if (count === 0 && head.trim() !== "" && !head.trimStart().startsWith(":")) {
-    throw protocolError(
-      place,
-      `answered with something else than events: "${excerpt(head.trim(), SHOWN_CHARS)}"`,
-    );
+  const start = noted.start.trim().replace(/[\ud800-\udbff]$/, "");
+  if (count === 0 && start !== "" && !start.startsWith(":")) {
+    throw protocolError(place, `answered with something else than events: "${start}"`);
   }
 }
 
@@ -103,6 +99,15 @@ async function readHead(text: AsyncGenerator<string>): Promise<string> {
     head += next.value;
   }
   return head;
+}
+
+/** Keeps the beginning of what passes, however it was cut. */
+async function* noting(text: AsyncIterable<string>, noted: { start: string }): AsyncGenerator<string> {
+  for await (const piece of text) {
+    if (noted.start.length < SHOWN_CHARS)
+      noted.start = (noted.start + piece).trimStart().slice(0, SHOWN_CHARS);
+    yield piece;
+  }
 }
 
 async function* after(head: string, text: AsyncGenerator<string>): AsyncGenerator<string> {

@@ -1,33 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { AnthropicClient } from "../../../../src/runtime/providers/anthropic/client.ts";
-import type { ResolveOptions } from "../../../../src/runtime/providers/resolve.ts";
 import {
   anthropicEnvelope,
   anthropicEvents,
   anthropicReply,
   type ModelServer,
-  startModelServer,
   status,
 } from "../../../support/model-server.ts";
-import { askOf, listen, resolve, TOOL } from "../ask.ts";
+import { askOf, eachWithServer, listen, resolve, TOOL } from "../ask.ts";
+import { anthropic, block, hear, KEY, start } from "./hear.ts";
 
-const KEY = "sk-ant-secret-0123456789";
 let server: ModelServer;
 
-beforeEach(async () => {
-  server = await startModelServer();
+eachWithServer((fresh) => {
+  server = fresh;
 });
-afterEach(() => server.close());
 
-const anthropic = (options: Partial<ResolveOptions> = {}, baseURL = server.url) =>
-  resolve({ type: "anthropic", baseURL, apiKeyEnv: "A_KEY" }, { env: { A_KEY: KEY }, ...options });
-
-const start = { type: "message_start", message: anthropicEnvelope() };
-const block = (index: number, content: object) => ({
-  type: "content_block_start",
-  index,
-  content_block: content,
-});
 const delta = (index: number, change: object) => ({ type: "content_block_delta", index, delta: change });
 const stop = (reason: string, more: object = {}) => ({
   type: "message_delta",
@@ -35,16 +23,11 @@ const stop = (reason: string, more: object = {}) => ({
   usage: { output_tokens: 5 },
 });
 
-async function hear(...list: Parameters<typeof anthropicEvents>) {
-  server.script(anthropicEvents(...list));
-  return listen(anthropic());
-}
-
 describe("by the real SDK", () => {
   test("the request has the key, the version, and no retries of its own", async () => {
     server.script(anthropicReply("hi"));
     await listen(
-      anthropic(),
+      anthropic(server.url),
       askOf({
         messages: [
           { role: "system", content: "be brief" },
@@ -81,13 +64,13 @@ describe("by the real SDK", () => {
 
   test.each(["", "/", "/v1", "/v1/"])("a base URL that ends in %j is the same endpoint", async (end) => {
     server.script(anthropicReply("hi"));
-    await listen(anthropic({}, server.url + end));
+    await listen(anthropic(server.url + end));
     expect(server.requests[0]?.path).toBe("/v1/messages");
   });
 
   test("text, with all input counted, cached or not", async () => {
     server.script(anthropicReply("hello there"));
-    const { text, response } = await listen(anthropic());
+    const { text, response } = await listen(anthropic(server.url));
     expect(text).toBe("hello there");
     expect(response).toMatchObject({
       message: { role: "assistant", content: "hello there" },
@@ -99,6 +82,7 @@ describe("by the real SDK", () => {
 
   test("calls come in pieces, and a call without arguments has an empty input", async () => {
     const { events, response } = await hear(
+      server,
       start,
       block(0, { type: "text", text: "Let me " }),
       delta(0, { type: "text_delta", text: "see" }),
@@ -139,7 +123,7 @@ describe("by the real SDK", () => {
       ),
       anthropicReply("done"),
     );
-    const provider = anthropic();
+    const provider = anthropic(server.url);
     const { reasoning, response } = await listen(provider);
     expect(reasoning).toBe("hm, yes");
     const result = { role: "tool", toolCallId: "toolu_1", name: "read_file", content: "text" } as const;
@@ -173,6 +157,7 @@ describe("by the real SDK", () => {
     ["something_new", "end_turn"],
   ])("the reason %s is %s", async (reason, expected) => {
     const { response } = await hear(
+      server,
       start,
       block(0, { type: "text", text: "a" }),
       stop(reason, { stop_details: { type: "refusal", category: "cyber", explanation: null } }),
@@ -187,6 +172,7 @@ describe("by the real SDK", () => {
 
   test("a call that the token limit cut off is kept as text that is no JSON, for the model to see", async () => {
     const { response } = await hear(
+      server,
       start,
       block(0, { type: "tool_use", id: "t", name: "write", input: {} }),
       delta(0, { type: "input_json_delta", partial_json: '{"text":"abc' }),
@@ -202,7 +188,7 @@ describe("by the real SDK", () => {
       { type: "tool_use", id: "t", name: "x", input: { a: 1 } },
     ];
     server.script(status(200, { ...anthropicEnvelope(), content, stop_reason: "tool_use" }));
-    const response = await anthropic().chat(askOf({ maxTokens: 64_000 }));
+    const response = await anthropic(server.url).chat(askOf({ maxTokens: 64_000 }));
     expect(server.requests[0]?.body).toMatchObject({ stream: false, max_tokens: 64_000 });
     expect(response).toMatchObject({
       message: { content: "hi" },

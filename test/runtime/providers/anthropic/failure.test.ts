@@ -1,7 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ResolveOptions } from "../../../../src/runtime/providers/resolve.ts";
+import { describe, expect, test } from "vitest";
 import {
-  anthropicEnvelope,
   anthropicEvents,
   anthropicReply,
   type ModelServer,
@@ -9,30 +7,14 @@ import {
   startModelServer,
   status,
 } from "../../../support/model-server.ts";
-import { askOf, failureOf, listen, resolve, retriedAsk } from "../ask.ts";
+import { abortAtFirstWords, askOf, eachWithServer, failureOf, listen, resolve, retriedAsk } from "../ask.ts";
+import { anthropic, block, hear, KEY, start } from "./hear.ts";
 
-const KEY = "sk-ant-secret-0123456789";
 let server: ModelServer;
 
-beforeEach(async () => {
-  server = await startModelServer();
+eachWithServer((fresh) => {
+  server = fresh;
 });
-afterEach(() => server.close());
-
-const anthropic = (options: Partial<ResolveOptions> = {}, baseURL = server.url) =>
-  resolve({ type: "anthropic", baseURL, apiKeyEnv: "A_KEY" }, { env: { A_KEY: KEY }, ...options });
-
-const start = { type: "message_start", message: anthropicEnvelope() };
-const block = (index: number, content: object) => ({
-  type: "content_block_start",
-  index,
-  content_block: content,
-});
-
-async function hear(...list: Parameters<typeof anthropicEvents>) {
-  server.script(anthropicEvents(...list));
-  return listen(anthropic());
-}
 
 describe("failures", () => {
   test.each([
@@ -75,7 +57,7 @@ describe("failures", () => {
   ])("status %i is told at once as %s", async (code, body, kind, said) => {
     server.script(status(code, body, { "request-id": "req_9" }));
     const { request, notices } = retriedAsk();
-    const failure = await failureOf(listen(anthropic(), request));
+    const failure = await failureOf(listen(anthropic(server.url), request));
     expect(failure).toMatchObject({
       kind,
       status: code,
@@ -96,7 +78,7 @@ describe("failures", () => {
       anthropicReply("now"),
     );
     const { request, notices } = retriedAsk();
-    expect((await listen(anthropic(), request)).text).toBe("now");
+    expect((await listen(anthropic(server.url), request)).text).toBe("now");
     expect(notices).toMatchObject([
       { attempt: 1, delayMs: 3000, status: 529 },
       { attempt: 2, reason: expect.stringMatching(/Overloaded/) },
@@ -107,7 +89,7 @@ describe("failures", () => {
 
   test("an error, a cut or garbage in the middle ends the stream with the text so far", async () => {
     const said = [start, block(0, { type: "text", text: "so far" })] as const;
-    const broken = await hear(...said, {
+    const broken = await hear(server, ...said, {
       type: "error",
       error: { type: "api_error", message: "worker died" },
     });
@@ -116,7 +98,7 @@ describe("failures", () => {
       message: { content: "so far" },
       error: { kind: "server", message: expect.stringMatching(/worker died/) },
     });
-    const ended = await hear(...said);
+    const ended = await hear(server, ...said);
     expect(ended.response).toMatchObject({
       stopReason: "error",
       message: { content: "so far" },
@@ -128,7 +110,7 @@ describe("failures", () => {
       await write("event: content_block_delta\ndata: {oops\n\n");
       end();
     });
-    const garbage = await listen(anthropic());
+    const garbage = await listen(anthropic(server.url));
     expect(garbage.response).toMatchObject({
       stopReason: "error",
       message: { content: "so far" },
@@ -139,14 +121,16 @@ describe("failures", () => {
   test("a redirect is not followed, and silence is given up", async () => {
     const other = await startModelServer(anthropicReply("stolen"));
     server.script(status(307, "", { location: `${other.url}/v1/messages` }));
-    expect(await failureOf(listen(anthropic()))).toMatchObject({
+    expect(await failureOf(listen(anthropic(server.url)))).toMatchObject({
       kind: "protocol",
       message: expect.stringMatching(/redirect.*not followed/),
     });
     expect(other.requests).toEqual([]);
     await other.close();
     server.script(() => undefined);
-    expect((await failureOf(listen(anthropic({ idleTimeoutMs: 30 })))).message).toMatch(/said nothing/);
+    expect((await failureOf(listen(anthropic(server.url, { idleTimeoutMs: 30 })))).message).toMatch(
+      /said nothing/,
+    );
   });
 
   test("an abort in the middle ends with what was said; before it, it rejects", async () => {
@@ -157,20 +141,14 @@ describe("failures", () => {
       for (const event of [start, block(0, { type: "text", text: "so far" })])
         await exchange.write(`event: ${event.type}\n${sse(event)}`);
     });
-    const abort = new AbortController();
-    const events = [];
-    for await (const event of anthropic().stream?.(askOf({ signal: abort.signal })) ?? []) {
-      events.push(event);
-      if (event.type === "text_delta") abort.abort();
-    }
-    expect(events.at(-1)).toMatchObject({
+    expect((await abortAtFirstWords(anthropic(server.url))).at(-1)).toMatchObject({
       type: "done",
       response: { stopReason: "error", message: { content: "so far" }, error: { kind: "aborted" } },
     });
     await gone;
     server.script(() => undefined);
     const waiting = new AbortController();
-    const failure = failureOf(listen(anthropic(), askOf({ signal: waiting.signal })));
+    const failure = failureOf(listen(anthropic(server.url), askOf({ signal: waiting.signal })));
     await server.request(1);
     waiting.abort();
     expect((await failure).kind).toBe("aborted");

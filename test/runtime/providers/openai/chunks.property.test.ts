@@ -84,7 +84,8 @@ describe("a stream", () => {
         const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
         expect(await outcomeOf(single)).toBe(await outcomeOf([bytes]));
       }),
-      { numRuns: 15 },
+      // The first one once told only its first byte.
+      { numRuns: 15, examples: [[Buffer.from("id: 1\nretry: 5\n\n")]] },
     );
   });
 

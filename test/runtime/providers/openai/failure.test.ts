@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   bytes,
   chatReply,
@@ -9,15 +9,24 @@ import {
   startModelServer,
   status,
 } from "../../../support/model-server.ts";
-import { askOf, failureOf, fetchOf, listen, openai, resolve, retriedAsk } from "../ask.ts";
+import {
+  abortAtFirstWords,
+  askOf,
+  eachWithServer,
+  failureOf,
+  fetchOf,
+  listen,
+  openai,
+  resolve,
+  retriedAsk,
+} from "../ask.ts";
 
 const KEY = "sk-very-secret-0123456789";
 let server: ModelServer;
 
-beforeEach(async () => {
-  server = await startModelServer();
+eachWithServer((fresh) => {
+  server = fresh;
 });
-afterEach(() => server.close());
 
 const keyed = () =>
   resolve(
@@ -303,13 +312,7 @@ describe("an abort", () => {
       exchange.head();
       await exchange.write(sse(chunk({ content: "so far" })));
     });
-    const abort = new AbortController();
-    const events = [];
-    for await (const event of openai(server.url).stream?.(askOf({ signal: abort.signal })) ?? []) {
-      events.push(event);
-      if (event.type === "text_delta") abort.abort();
-    }
-    expect(events.at(-1)).toMatchObject({
+    expect((await abortAtFirstWords(openai(server.url))).at(-1)).toMatchObject({
       type: "done",
       response: { stopReason: "error", message: { content: "so far" }, error: { kind: "aborted" } },
     });

@@ -1,23 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ProviderConfig } from "../../../../src/runtime/config/schema.ts";
 import type { Message } from "../../../../src/runtime/messages.ts";
 import type { ChatRequest } from "../../../../src/runtime/providers/types.ts";
-import {
-  chatReply,
-  chunk,
-  events,
-  type ModelServer,
-  startModelServer,
-  status,
-} from "../../../support/model-server.ts";
-import { askOf, failureOf, listen, openai, resolve, TOOL } from "../ask.ts";
+import { chatReply, chunk, events, type ModelServer, status } from "../../../support/model-server.ts";
+import { askOf, eachWithServer, failureOf, listen, openai, resolve, TOOL } from "../ask.ts";
 
 let server: ModelServer;
 
-beforeEach(async () => {
-  server = await startModelServer();
+eachWithServer((fresh) => {
+  server = fresh;
 });
-afterEach(() => server.close());
 
 const HISTORY: Message[] = [
   { role: "system", content: "be brief" },

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   bytes,
   chatReply,
@@ -6,24 +6,16 @@ import {
   events,
   type ModelServer,
   sse,
-  startModelServer,
   status,
 } from "../../../support/model-server.ts";
-import { askOf, failureOf, fetchOf, listen, openai } from "../ask.ts";
+import { askOf, eachWithServer, failureOf, fetchOf, listen, openai } from "../ask.ts";
+import { call, hear } from "./hear.ts";
 
 let server: ModelServer;
 
-beforeEach(async () => {
-  server = await startModelServer();
+eachWithServer((fresh) => {
+  server = fresh;
 });
-afterEach(() => server.close());
-
-const call = (piece: object) => chunk({ tool_calls: [piece] });
-
-async function hear(...data: (object | string)[]) {
-  server.script(events(...data));
-  return listen(openai(server.url));
-}
 
 describe("text", () => {
   test("words come as they are said, and the response holds all of them with the figures", async () => {
@@ -78,7 +70,7 @@ describe("text", () => {
     ["reasoning", { reasoning: "hm" }],
     ["parts of the content", { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] }],
   ])("thoughts in %s are told apart from the text", async (_, delta) => {
-    const { reasoning, text } = await hear(chunk(delta), chunk({ content: "yes" }, "stop"), "[DONE]");
+    const { reasoning, text } = await hear(server, chunk(delta), chunk({ content: "yes" }, "stop"), "[DONE]");
     expect({ reasoning, text }).toEqual({ reasoning: "hm", text: "yes" });
   });
 
@@ -111,12 +103,12 @@ describe("the end", () => {
     ],
     ["with an error that is null", [{ ...chunk({ content: "a" }, "stop"), error: null }]],
   ])("a stream %s is complete", async (_, data) => {
-    const { response } = await hear(...data);
+    const { response } = await hear(server, ...data);
     expect(response).toMatchObject({ stopReason: "end_turn", message: { content: "a" } });
   });
 
   test("a stream that ends before the model said so is an error that keeps the text so far", async () => {
-    const { text, response } = await hear(chunk({ content: "half an ans" }));
+    const { text, response } = await hear(server, chunk({ content: "half an ans" }));
     expect(text).toBe("half an ans");
     expect(response).toMatchObject({
       stopReason: "error",
@@ -137,7 +129,7 @@ describe("the end", () => {
     ["error", "error"],
     ["insufficient_system_resource", "error"],
   ])("the reason %s is %s", async (said, stopReason) => {
-    const { response } = await hear(chunk({ content: "a" }, said), "[DONE]");
+    const { response } = await hear(server, chunk({ content: "a" }, said), "[DONE]");
     expect(response.stopReason).toBe(stopReason);
     expect(response.error === undefined).toBe(stopReason === "end_turn" || stopReason === "max_tokens");
   });
@@ -147,7 +139,7 @@ describe("the end", () => {
     expect(await failureOf(listen(openai(server.url)))).toMatchObject({
       message: expect.stringMatching(/named none/),
     });
-    expect((await hear(chunk({ content: "a" }, "tool_calls"))).response.stopReason).toBe("end_turn");
+    expect((await hear(server, chunk({ content: "a" }, "tool_calls"))).response.stopReason).toBe("end_turn");
   });
 
   test("a connection that breaks after the reason was told has lost nothing", async () => {
@@ -200,7 +192,7 @@ describe("filters", () => {
     ],
     ["a refusal", [chunk({ refusal: "I will not." }, "stop")], /I will not/],
   ])("%s is a content filter, with what was said", async (_, data, said) => {
-    const { response } = await hear(...data, "[DONE]");
+    const { response } = await hear(server, ...data, "[DONE]");
     expect(response).toMatchObject({
       stopReason: "content_filter",
       error: { kind: "content_filter", message: expect.stringMatching(said) },
@@ -209,6 +201,7 @@ describe("filters", () => {
 
   test("calls that a filter cut off are not made", async () => {
     const { response } = await hear(
+      server,
       call({ index: 0, id: "c", function: { name: "t", arguments: "{}" } }),
       chunk({}, "content_filter"),
     );
@@ -304,6 +297,7 @@ describe("other answers to a stream request", () => {
 
   test("an error in the middle of a stream ends it with the text so far", async () => {
     const { text, response } = await hear(
+      server,
       chunk({ content: "so " }),
       { error: { message: "worker died", code: 502 } },
       chunk({ content: "late" }),
@@ -317,7 +311,7 @@ describe("other answers to a stream request", () => {
   });
 
   test("Groq's figures are found where it puts them", async () => {
-    const { response } = await hear(chunk({ content: "a" }), {
+    const { response } = await hear(server, chunk({ content: "a" }), {
       ...chunk({}, "stop"),
       x_groq: { usage: { prompt_tokens: 8, completion_tokens: 9 } },
     });

@@ -1,20 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chunk, events, type ModelServer, startModelServer } from "../../../support/model-server.ts";
-import { listen, openai } from "../ask.ts";
+import { describe, expect, test } from "vitest";
+import { chunk, type ModelServer } from "../../../support/model-server.ts";
+import { eachWithServer } from "../ask.ts";
+import { call, hear } from "./hear.ts";
 
 let server: ModelServer;
 
-beforeEach(async () => {
-  server = await startModelServer();
+eachWithServer((fresh) => {
+  server = fresh;
 });
-afterEach(() => server.close());
-
-const call = (piece: object) => chunk({ tool_calls: [piece] });
-
-async function hear(...data: (object | string)[]) {
-  server.script(events(...data));
-  return listen(openai(server.url));
-}
 
 describe("tool calls", () => {
   const piece = (args: string, more: object = {}) => ({ ...more, function: { arguments: args } });
@@ -83,7 +76,7 @@ describe("tool calls", () => {
       ],
     ],
   ])("calls %s are put together", async (_, data) => {
-    const { response, events: told } = await hear(...data, chunk({}, "tool_calls"), "[DONE]");
+    const { response, events: told } = await hear(server, ...data, chunk({}, "tool_calls"), "[DONE]");
     expect(response).toMatchObject({
       stopReason: "tool_use",
       toolCalls: [
@@ -98,13 +91,14 @@ describe("tool calls", () => {
 
   test("two calls of one tool at one index are told apart by their ids", async () => {
     const same = (id: string) => call({ index: 0, id, function: { name: "t", arguments: "" } });
-    const { response } = await hear(same("a"), same("b"), chunk({}, "tool_calls"));
+    const { response } = await hear(server, same("a"), same("b"), chunk({}, "tool_calls"));
     expect(response.toolCalls.map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
   test("without ids a repeated name goes on with the call until its arguments are complete", async () => {
     const written = (text: string) => call({ index: 0, function: { name: "t", arguments: text } });
     const { response } = await hear(
+      server,
       written('{"x"'),
       written(":1}"),
       written('{"x":2}'),
@@ -115,17 +109,17 @@ describe("tool calls", () => {
 
   test("calls with the reason stop, and none at all, are still calls", async () => {
     const one = call({ index: 0, id: "a", function: { name: "t", arguments: "" } });
-    expect((await hear(one, chunk({}, "stop"))).response).toMatchObject({
+    expect((await hear(server, one, chunk({}, "stop"))).response).toMatchObject({
       stopReason: "tool_use",
       toolCalls: [{ input: {} }],
     });
-    expect((await hear(one, "[DONE]")).response.stopReason).toBe("tool_use");
+    expect((await hear(server, one, "[DONE]")).response.stopReason).toBe("tool_use");
   });
 
   test("ids that are missing, doubled or odd become ones that are unique and can go anywhere", async () => {
     const ids = [undefined, "", "same", "same", "functions.t:0", "x".repeat(80)];
     const calls = ids.map((id, index) => call({ index, id, function: { name: "t", arguments: "{}" } }));
-    const { toolCalls } = (await hear(...calls, chunk({}, "tool_calls"))).response;
+    const { toolCalls } = (await hear(server, ...calls, chunk({}, "tool_calls"))).response;
     expect(toolCalls).toHaveLength(6);
     expect(new Set(toolCalls.map(({ id }) => id)).size).toBe(6);
     for (const { id } of toolCalls) expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
@@ -144,6 +138,7 @@ describe("tool calls", () => {
     ["[".repeat(100) + "]".repeat(100), "stop", "[".repeat(100) + "]".repeat(100)],
   ])("the arguments %j with the reason %s are the input %j", async (args, finish, input) => {
     const { response } = await hear(
+      server,
       call({ index: 0, id: "a", function: { name: "t", arguments: args } }),
       chunk({}, finish),
     );
@@ -157,6 +152,6 @@ test("a server that never stops calling is given up", async () => {
     index,
     function: { name: "t", arguments: "{}" },
   }));
-  const { response } = await hear(...calls.map(call), chunk({}, "tool_calls"));
+  const { response } = await hear(server, ...calls.map(call), chunk({}, "tool_calls"));
   expect(response).toMatchObject({ stopReason: "error", toolCalls: [], error: { kind: "protocol" } });
 });
