@@ -40,6 +40,8 @@ await Promise.all([
     ...common,
     entryPoints: Object.fromEntries(["blemeesctl", "sm"].map((name) => [name, `src/bin/${name}.ts`])),
     banner: withRequire,
+    splitting: true,
+    chunkNames: "cli/[name]-[hash]",
   }),
   // What the daemon imports only when it is needed (HTTP) is a file of its own, so that a start does not read it.
   build({

@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, type Metafile } from "esbuild";
 
 export interface Ran {
   code: number | null;
@@ -25,19 +25,18 @@ export class BuiltProgram {
 
   static async build(name = "blemeesctl"): Promise<BuiltProgram> {
     const directory = mkdtempSync(join(tmpdir(), `${name}-`));
-    const outfile = join(directory, `${name}.mjs`);
-    const entryPoints = [`src/bin/${name}.ts`];
+    const entryPoint = `src/bin/${name}.ts`;
     const { metafile } = await build({
-      entryPoints,
-      outfile,
+      entryPoints: [entryPoint],
+      outdir: directory,
+      outExtension: { ".js": ".mjs" },
       bundle: true,
+      splitting: true,
       platform: "node",
       format: "esm",
       metafile: true,
     });
-    const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
-    const modules = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
-    return new BuiltProgram(directory, outfile, modules);
+    return new BuiltProgram(directory, join(directory, `${name}.mjs`), startedModules(metafile, entryPoint));
   }
 
   run(socket: string, args: string[], input = "", env: Record<string, string> = {}): Promise<Ran> {
@@ -65,4 +64,17 @@ export class BuiltProgram {
   remove(): void {
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+/** What is read at every start: the program's own file and what it imports at once, not what it loads when needed. */
+function startedModules({ outputs }: Metafile, entryPoint: string): string[] {
+  const [first] = Object.entries(outputs).find(([, output]) => output.entryPoint === entryPoint) ?? [];
+  const files = new Set(first === undefined ? [] : [first]);
+  for (const file of files) {
+    for (const { path, kind } of outputs[file]?.imports ?? []) {
+      if (kind === "import-statement" && Object.hasOwn(outputs, path)) files.add(path);
+    }
+  }
+  const inputs = [...files].flatMap((file) => Object.entries(outputs[file]?.inputs ?? {}));
+  return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
 }

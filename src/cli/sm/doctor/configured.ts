@@ -3,7 +3,6 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { parse } from "smol-toml";
 import { errnoOf, messageOf } from "../../../base/coded-error.ts";
 import { isObject } from "../../../base/json.ts";
 import { findOnPath } from "./agents.ts";
@@ -14,6 +13,8 @@ export async function checkConfigured({ env }: Patient): Promise<Check[]> {
   const path = join(home, "blemeesd", "config.toml");
   let agents: unknown;
   try {
+    // Only here: `sm` starts all day, and mostly for something else.
+    const { parse } = await import("smol-toml");
     agents = parse(readFileSync(path, "utf8"))["agents"];
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return [];

@@ -1,6 +1,6 @@
 // Our own agent, as its own doctor sees it in this directory: can it be asked, and does its sandbox hold.
 import { execFile } from "node:child_process";
-import * as z from "zod";
+import { isObject } from "../../../base/json.ts";
 import type { Check, Patient } from "./check.ts";
 import { checkSandbox } from "./machine.ts";
 
@@ -53,16 +53,13 @@ function askDoctor({ demianProgram, env, signal }: Patient): Promise<Found | und
   });
 }
 
-const Answer = z.object({
-  checks: z.array(
-    z.object({
-      name: z.string(),
-      status: z.enum(["ok", "warn", "fail"]),
-      text: z.string(),
-      todo: z.string().exactOptional(),
-    }),
-  ),
-});
+function isCheck(value: unknown): value is Check {
+  if (!isObject(value)) return false;
+  const { name, status, text, todo } = value;
+  const isWord = status === "ok" || status === "warn" || status === "fail";
+  const hasTexts = typeof name === "string" && typeof text === "string";
+  return hasTexts && isWord && (todo === undefined || typeof todo === "string");
+}
 
 /** The first row of each name, or the one that fails. */
 function readChecks(text: string): Found | undefined {
@@ -72,10 +69,10 @@ function readChecks(text: string): Found | undefined {
   } catch {
     return undefined;
   }
-  const read = Answer.safeParse(answer);
-  if (!read.success) return undefined;
+  const checks: unknown = isObject(answer) ? answer["checks"] : undefined;
+  if (!Array.isArray(checks) || !checks.every(isCheck)) return undefined;
   const found: Record<string, Check> = {};
-  for (const check of read.data.checks) {
+  for (const check of checks) {
     if (found[check.name] === undefined || check.status === "fail") found[check.name] = check;
   }
   return found;
