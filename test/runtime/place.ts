@@ -16,7 +16,7 @@ export interface Opened {
 
 export class Place {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), "demian-")));
-  readonly cwd = join(this.root, "work");
+  readonly cwd = join(this.root, "project");
   readonly home = join(this.root, "home");
   readonly env: Record<string, string> = {
     PATH: process.env["PATH"] ?? "",

@@ -9,12 +9,12 @@ import { seatbeltProfile } from "../../../src/runtime/sandbox/seatbelt.ts";
 import { Tree } from "../../../src/runtime/sandbox/tree.ts";
 
 const places = {
-  maskedFiles: ["/home/me/work/.env"],
+  maskedFiles: ["/home/me/project/.env"],
   maskedDirectories: [],
-  readOnly: ["/home/me/work/.git"],
+  readOnly: ["/home/me/project/.git"],
   writable: [],
 };
-const bounds = { root: "/home/me/work", isWritable: true, isNetworkDenied: false, places };
+const bounds = { root: "/home/me/project", isWritable: true, isNetworkDenied: false, places };
 
 describe("bubblewrap", () => {
   const profile = {
@@ -22,7 +22,7 @@ describe("bubblewrap", () => {
     hasUserNamespace: true,
     hidden: [],
     kernelFiles: ["/proc/sys"],
-    cwd: "/home/me/work",
+    cwd: "/home/me/project",
     unset: [],
   };
   const line = (more: object = {}): string => bwrapArguments({ ...profile, ...more }).join(" ");
@@ -33,9 +33,9 @@ describe("bubblewrap", () => {
       "--ro-bind / /",
       "--ro-bind /proc/sys /proc/sys",
       "--tmpfs /tmp",
-      "--bind /home/me/work /home/me/work",
-      "--ro-bind /home/me/work/.git /home/me/work/.git",
-      "--ro-bind /dev/null /home/me/work/.env",
+      "--bind /home/me/project /home/me/project",
+      "--ro-bind /home/me/project/.git /home/me/project/.git",
+      "--ro-bind /dev/null /home/me/project/.env",
       "--tmpfs /home/me/.local/state/demian --remount-ro /home/me/.local/state/demian",
       "--cap-drop ALL",
       "--seccomp 3",
@@ -46,7 +46,7 @@ describe("bubblewrap", () => {
 
   test("a read-only workspace is never bound writable", () => {
     expect(line({ isWritable: false })).not.toMatch(/--bind /);
-    expect(line({ isWritable: false })).toContain("--ro-bind /home/me/work /home/me/work");
+    expect(line({ isWritable: false })).toContain("--ro-bind /home/me/project /home/me/project");
   });
 
   test("the network is cut off only when it is denied", () => {
@@ -56,7 +56,7 @@ describe("bubblewrap", () => {
 
   test("a hidden directory around the workspace is emptied first, and the workspace put back", () => {
     const text = line({ hidden: [{ path: "/home/me", kind: "directory" }] });
-    expect(text.indexOf("--tmpfs /home/me ")).toBeLessThan(text.indexOf("--bind /home/me/work"));
+    expect(text.indexOf("--tmpfs /home/me ")).toBeLessThan(text.indexOf("--bind /home/me/project"));
     expect(text.indexOf("--ro-bind /dev/null")).toBeLessThan(text.indexOf("--remount-ro /home/me "));
   });
 });
@@ -71,10 +71,10 @@ describe("sandbox-exec", () => {
       "(allow default)",
       "(deny file-write*)",
       expect.stringMatching(
-        /^\(allow file-write\* \(subpath "\/private\/tmp"\) \(subpath "\/home\/me\/work"\) /,
+        /^\(allow file-write\* \(subpath "\/private\/tmp"\) \(subpath "\/home\/me\/project"\) /,
       ),
-      '(deny file-write* (subpath "/home/me/work/.git"))',
-      '(deny file-read* file-write* (subpath "/Users/me/state") (literal "/home/me/work/.env"))',
+      '(deny file-write* (subpath "/home/me/project/.git"))',
+      '(deny file-read* file-write* (subpath "/Users/me/state") (literal "/home/me/project/.env"))',
       "(deny signal)",
       "(allow signal (target same-sandbox))",
       "(deny appleevent-send)",
