@@ -2,9 +2,10 @@
 import { nearest } from "../../base/nearest.ts";
 import type { PermissionRule } from "./types.ts";
 
-/** Tools of others (`claudecode.Bash`) and of later versions are not ours to judge. */
+/** Tools of others (`claudecode.Bash`) are not ours to judge. */
 const FOREIGN = /^(?!demian\.)[a-z]+\./i;
-const LATER_TOOLS = ["delegate_agent"];
+/** Named in rules, although it comes only with sub-agents. */
+export const LATER_TOOLS: readonly string[] = ["delegate_agent"];
 
 /** For people. `where`: whose rules they are. */
 export function unknownTools(

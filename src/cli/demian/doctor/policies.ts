@@ -8,15 +8,13 @@ import { CodedError, errnoOf } from "../../../base/coded-error.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { readConfigFile } from "../../../runtime/config/file.ts";
 import { unifiedDiff } from "../../../runtime/permissions/diff.ts";
+import { LATER_TOOLS } from "../../../runtime/permissions/unknown-tools.ts";
 import { homeDir } from "../../../runtime/state-dir.ts";
 import { builtinTools } from "../../../runtime/tools/builtin.ts";
 import { type Arguments, UsageError } from "../../command.ts";
 import type { Context } from "../command.ts";
 import { orderOf } from "../order.ts";
 import { type Upgrade, upgradeText } from "./upgrade.ts";
-
-/** Named in rules, although it comes only with sub-agents. */
-const LATER_TOOLS = ["delegate_agent"];
 
 export async function runPolicies(given: Arguments, context: Context): Promise<number> {
   const { io, isJson, output } = context;
