@@ -6,12 +6,13 @@ import type { ToolCall, UserMessage } from "./messages.ts";
 import { textOfUser } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
 import type { ChatResponse, ProviderFailure, TokenUsage } from "./providers/types.ts";
-import { hookInput, type Services } from "./services.ts";
+import { hookInput, type NativeServices } from "./services.ts";
 import type { TurnReport } from "./session-types.ts";
 import { runToolCall, skipToolCall } from "./tool-call.ts";
+import { addUsage } from "./usage.ts";
 
 interface Turn {
-  services: Services;
+  services: NativeServices;
   signal: AbortSignal;
   memory: ModelMemory;
   usage: TokenUsage;
@@ -30,7 +31,7 @@ interface End {
 const GUARD_MS = 1000;
 
 export async function runTurn(
-  services: Services,
+  services: NativeServices,
   message: UserMessage,
   memory: ModelMemory,
   signal: AbortSignal,
@@ -58,12 +59,12 @@ async function conclude(turn: Turn, message: UserMessage): Promise<End> {
   const { services, signal } = turn;
   const refused = await submit(turn, message);
   if (refused !== undefined) return refused;
-  while (turn.requests < services.config.maxTurns) {
+  while (turn.requests < services.limits.maxTurns) {
     if (signal.aborted) return aborted();
     const end = await model(turn);
     if (end !== undefined) return end;
   }
-  const limit = services.config.maxTurns;
+  const limit = services.limits.maxTurns;
   return {
     outcome: "max_turns",
     message: `stopped after ${limit} requests to the model; send another message to go on, or raise maxTurns`,
@@ -82,7 +83,7 @@ async function submit({ services, signal }: Turn, message: UserMessage): Promise
   if (signal.aborted) return aborted();
   if (outcome.blocked) return blocked(outcome.reason);
   const patch = outcome.patch as { prompt?: unknown } | undefined;
-  services.history.push(typeof patch?.prompt === "string" ? withText(message, patch.prompt) : message);
+  services.history.begin(typeof patch?.prompt === "string" ? withText(message, patch.prompt) : message);
   return undefined;
 }
 
@@ -94,7 +95,7 @@ async function model(turn: Turn): Promise<End | undefined> {
   if (before.blocked) return blocked(before.reason);
   turn.requests += 1;
   const response = await askModel(services, turn.requests, memory, signal);
-  addUsage(turn, response);
+  count(turn, response);
   const { calls, end } = await take(turn, response);
   // First: calls that are in the history get an answer, also when the turn was aborted meanwhile.
   if (calls.length > 0) return runCalls(turn, calls);
@@ -167,7 +168,8 @@ async function stop({ services, signal, text }: Turn): Promise<End | undefined> 
   return undefined;
 }
 
-async function runCalls({ services, signal }: Turn, calls: readonly ToolCall[]): Promise<End | undefined> {
+async function runCalls(turn: Turn, calls: readonly ToolCall[]): Promise<End | undefined> {
+  const { services, signal } = turn;
   let isStopped = false;
   for (const call of calls) {
     if (signal.aborted || isStopped) {
@@ -177,6 +179,8 @@ async function runCalls({ services, signal }: Turn, calls: readonly ToolCall[]):
     }
     const outcome = await runToolCall(services, call, signal);
     services.history.push(outcome.message);
+    // What a sub-agent spent was told as it was spent.
+    if (outcome.usage !== undefined) addUsage(turn.usage, outcome.usage);
     isStopped = outcome.stop;
   }
   if (signal.aborted) return aborted();
@@ -185,15 +189,10 @@ async function runCalls({ services, signal }: Turn, calls: readonly ToolCall[]):
     : undefined;
 }
 
-function addUsage({ services, usage }: Turn, { usage: more, model: name }: ChatResponse): void {
+function count({ services, usage }: Turn, { usage: more, model: name }: ChatResponse): void {
   if (more === undefined) return;
   services.emit({ type: "model.usage", ...more, ...(name === undefined ? {} : { model: name }) });
-  usage.inputTokens += more.inputTokens;
-  usage.outputTokens += more.outputTokens;
-  for (const key of ["cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const) {
-    const count = more[key];
-    if (count !== undefined) usage[key] = (usage[key] ?? 0) + count;
-  }
+  addUsage(usage, more);
 }
 
 function aborted(): End {

@@ -5,12 +5,15 @@ import type { ProviderFailure, RetryNotice, StopReason, TokenUsage } from "./pro
 import type { ToolResultMetadata } from "./tools/types.ts";
 import type { FileChange } from "./workspace/types.ts";
 
-/** Who did it, where agents delegate. */
+/** Who did it, in multi-agent mode. The main agent has its own invocation, `main`. */
 export interface InvocationFields {
   rootSessionId?: string;
   agentSessionId?: string;
   invocationId?: string;
   parentInvocationId?: string;
+  /** The call of `delegate_agent` that it is part of. */
+  parentCallId?: string;
+  /** Names from below the main agent down to the one that did it; absent for the main agent. */
   agentPath?: string[];
 }
 
@@ -53,8 +56,8 @@ export type EventBody =
       manual: boolean;
     }
   | ({ type: "provider.retry"; provider: string } & RetryNotice)
-  | { type: "tool.requested"; callId: string; name: string; input: unknown }
-  | {
+  | ({ type: "tool.requested"; callId: string; name: string; input: unknown } & Executed)
+  | ({
       type: "tool.started";
       callId: string;
       name: string;
@@ -62,9 +65,9 @@ export type EventBody =
       title: string;
       sandbox?: string;
       changes?: readonly FileChange[];
-    }
+    } & Executed)
   | { type: "tool.output"; callId: string; text: string }
-  | {
+  | ({
       type: "tool.completed";
       callId: string;
       name: string;
@@ -73,8 +76,8 @@ export type EventBody =
       content: string;
       durationMs: number;
       metadata?: ToolResultMetadata;
-    }
-  | {
+    } & Executed)
+  | ({
       type: "tool.failed";
       callId: string;
       name: string;
@@ -84,7 +87,7 @@ export type EventBody =
       content: string;
       durationMs: number;
       metadata?: ToolResultMetadata;
-    }
+    } & Executed)
   | { type: "hook.fired"; hook: string; event: string; decision: string; message?: string; callId?: string }
   | { type: "hook.failed"; hook: string; event: string; message: string; blocked: boolean; callId?: string }
   | {
@@ -120,7 +123,62 @@ export type EventBody =
       usage?: TokenUsage;
       failure?: ProviderFailure;
     }
+  | ({ type: "agent.invocation.requested"; task: string } & Invocation)
+  | ({
+      type: "agent.invocation.started";
+      provider: string;
+      model: string;
+      depth: number;
+      handoffTokens: number;
+    } & Invocation)
+  /** What the sub-agent can see of what it could have. */
+  | ({ type: "agent.invocation.tool_policy.applied"; tools: string[] } & Invocation)
+  | ({
+      type: "agent.session.context_compacted";
+      beforeTokens: number;
+      afterTokens: number;
+      dropped: number;
+      kept: number;
+    } & Invocation)
+  | ({ type: "agent.session.memory_updated"; invocations: number; tokens: number } & Invocation)
+  | ({
+      type: "agent.invocation.completed";
+      preview: string;
+      turns: number;
+      usage: TokenUsage;
+      durationMs: number;
+      resultTokens: number;
+    } & Invocation)
+  | ({
+      type: "agent.invocation.failed";
+      reason: string;
+      turns: number;
+      usage: TokenUsage;
+      durationMs: number;
+    } & Invocation)
+  | ({
+      type: "agent.invocation.cancelled";
+      reason: string;
+      turns: number;
+      usage: TokenUsage;
+      durationMs: number;
+    } & Invocation)
+  /** An agent of its own (Claude Code) begins anew: its session does not fit any more. */
+  | { type: "session.context.split"; executor: string; reason: string; message: string }
   | { type: "warning"; message: string };
+
+/** Which call of `delegate_agent` it is about. */
+interface Invocation {
+  callId: string;
+  targetAgent: string;
+}
+
+/** Where the tools of another agent run: ours carry none of it. */
+interface Executed {
+  executor?: string;
+  /** "claudecode.Bash" */
+  qualifiedName?: string;
+}
 
 /** Why a tool call did not succeed. */
 export type ToolFailure = "unknown_tool" | "invalid_input" | "blocked" | "denied" | "aborted" | "failed";

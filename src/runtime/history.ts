@@ -1,7 +1,13 @@
 // The conversation of a session, without system messages. It is always whole: every tool call in it has its answer,
 // also when a turn was cut short.
 import { randomUUID } from "node:crypto";
-import type { AssistantMessage, Message, ToolCall } from "./messages.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolCall,
+  textOfUser,
+  type UserMessage,
+} from "./messages.ts";
 
 export interface HistoryWatcher {
   onMessage?(message: Message): void;
@@ -15,11 +21,18 @@ const INTERRUPTED = "This call was interrupted before it gave a result.";
 
 export class History {
   readonly #watcher: HistoryWatcher;
-  readonly #callIds = new Set<string>();
+  readonly #callIds: Set<string>;
+  #request = "";
   #messages: Message[] = [];
   #chars = 0;
 
-  constructor(watcher: HistoryWatcher, messages: readonly Message[] = []) {
+  /** `callIds`: those that are taken already, shared by histories whose calls are told together. */
+  constructor(
+    watcher: HistoryWatcher,
+    messages: readonly Message[] = [],
+    callIds: Set<string> = new Set<string>(),
+  ) {
+    this.#callIds = callIds;
     this.#watcher = watcher;
     this.#messages = answered(messages.filter(({ role }) => role !== "system"));
     for (const message of this.#messages) this.#remember(message);
@@ -32,6 +45,22 @@ export class History {
   /** About what it takes in memory, images as well. */
   get chars(): number {
     return this.#chars;
+  }
+
+  /** What the user asked for last, as hooks left it. */
+  get request(): string {
+    return this.#request;
+  }
+
+  /** For other histories. */
+  get callIds(): Set<string> {
+    return this.#callIds;
+  }
+
+  /** A user's message: a turn begins. */
+  begin(message: UserMessage): void {
+    this.#request = textOfUser(message);
+    this.push(message);
   }
 
   push(message: Message): void {

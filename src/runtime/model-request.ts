@@ -11,7 +11,7 @@ import {
   type ProviderFailure,
   type ToolSpec,
 } from "./providers/types.ts";
-import type { Services } from "./services.ts";
+import type { NativeServices, Services } from "./services.ts";
 
 export interface ModelMemory {
   /** How many messages were folded into the summary last: it is told when that changes. */
@@ -19,7 +19,7 @@ export interface ModelMemory {
 }
 
 export async function askModel(
-  services: Services,
+  services: NativeServices,
   turn: number,
   memory: ModelMemory,
   signal: AbortSignal,
@@ -48,6 +48,7 @@ export async function askModel(
     ...(provider.maxTokens === undefined ? {} : { maxTokens: provider.maxTokens }),
     ...(provider.temperature === undefined ? {} : { temperature: provider.temperature }),
     signal,
+    rootSessionId: services.sessionId,
     onRetry: (notice) => emit({ type: "provider.retry", provider: provider.key, ...notice }),
   };
   try {
@@ -58,8 +59,8 @@ export async function askModel(
 }
 
 function compile(services: Services, tools: readonly ToolSpec[], memory: ModelMemory): readonly Message[] {
-  const { config, history, systemPrompt, emit } = services;
-  const policy = config.context.main;
+  const { limits, history, systemPrompt, emit } = services;
+  const policy = limits.context;
   const compiled = compileContext({
     system: systemPrompt,
     history: history.messages,
@@ -80,7 +81,7 @@ function compile(services: Services, tools: readonly ToolSpec[], memory: ModelMe
   return compiled.messages;
 }
 
-async function streamed({ provider, emit }: Services, request: ChatRequest): Promise<ChatResponse> {
+async function streamed({ provider, emit }: NativeServices, request: ChatRequest): Promise<ChatResponse> {
   const events = provider.provider.stream?.(request) ?? [];
   for await (const event of events) {
     if (event.type === "done") return event.response;

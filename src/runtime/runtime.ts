@@ -22,9 +22,9 @@ import { openGrants } from "./permissions/grants.ts";
 import { unknownTools } from "./permissions/unknown-tools.ts";
 import { providerChoices, resolveProvider } from "./providers/resolve.ts";
 import type { ResolvedProvider } from "./providers/types.ts";
+import { type Choice, RootSession } from "./root-session.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
-import { type Choice, Session } from "./session.ts";
 import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
 import { ensurePrivateDir, homeDir, projectDir, stateDir } from "./state-dir.ts";
 import { builtinTools } from "./tools/builtin.ts";
@@ -123,7 +123,7 @@ class LoadedRuntime implements Runtime {
       });
       const isRecorded = order.transcript ?? this.config.transcript.enabled;
       const env = { ...commandEnv(this.#order.env, this.config.providers), ...order.env };
-      const session = new Session({
+      const session = new RootSession({
         fixed: {
           sessionId,
           config: this.config,
@@ -141,6 +141,9 @@ class LoadedRuntime implements Runtime {
             yes: order.yes === true,
           }),
           env,
+          host: { env: this.#order.env, stateDirectory: projectDir(this.#order.env, this.cwd) },
+          limits: { maxTurns: this.config.maxTurns, context: this.config.context.main },
+          invocation: {},
           dryRun: order.dryRun === true,
           keepOutput: (callId, output) =>
             keepOutput({ directory: outputDirectory(workspace.root), callId }, output),

@@ -1,11 +1,13 @@
 // What the loop works with. A session puts it together once; a change of agent or model replaces a piece.
 import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
-import type { EventBody } from "./events.ts";
+import type { ContextPolicy } from "./context/compact.ts";
+import type { Delegator } from "./delegation/types.ts";
+import type { EventBody, InvocationFields } from "./events.ts";
 import type { History } from "./history.ts";
 import type { HookDispatcher, HookInput } from "./hooks/types.ts";
 import type { PermissionGate } from "./permissions/gate.ts";
-import type { ResolvedProvider } from "./providers/types.ts";
+import type { NativeProvider, ResolvedProvider } from "./providers/types.ts";
 import type { Sandbox } from "./sandbox/types.ts";
 import type { SessionOrder } from "./session-types.ts";
 import type { ToolDefinition } from "./tools/types.ts";
@@ -24,7 +26,16 @@ export interface Services {
   readonly systemPrompt: string;
   /** What this agent sees, in its order. */
   readonly tools: readonly ToolDefinition[];
+  /** How far one message may go: of the main agent, or of a sub-agent. */
+  readonly limits: { maxTurns: number; context: ContextPolicy };
+  /** Who this is among several agents; empty with one. */
+  readonly invocation: InvocationFields;
+  /** Only where this agent may delegate. */
+  readonly delegator?: Delegator | undefined;
+  /** Of commands. */
   readonly env: Readonly<Record<string, string>>;
+  /** For agents with a loop of their own: the environment of demian itself, and where this workspace's state is. */
+  readonly host: { env: Readonly<Record<string, string | undefined>>; stateDirectory: string };
   readonly dryRun: boolean;
   emit(event: EventBody): void;
   /** For a tool call: keeps what is too long for the model. */
@@ -32,16 +43,23 @@ export interface Services {
   readonly question: SessionOrder["question"];
 }
 
+/** With a model that we ask ourselves. */
+export type NativeServices = Services & { readonly provider: NativeProvider };
+
 /** What every hook is told. */
 export function hookInput(
   services: Services,
   event: HookInput["event"],
   more: Omit<Partial<HookInput>, "event"> = {},
 ): HookInput {
-  const { sessionId, agent, workspace, provider } = services;
+  const { sessionId, agent, workspace, provider, invocation } = services;
+  const { rootSessionId, invocationId, agentPath } = invocation;
   return {
     event,
     sessionId,
+    ...(rootSessionId === undefined ? {} : { rootSessionId }),
+    ...(invocationId === undefined ? {} : { invocationId }),
+    ...(agentPath === undefined ? {} : { agentPath }),
     agent: agent.name,
     cwd: workspace.root,
     provider: provider.key,

@@ -96,6 +96,8 @@ export interface DemianSession {
   abort(): Promise<void>;
   /** Undefined: there is too little to compact. */
   compact(): CompactReport | undefined;
+  /** What an agent that only plans (`claudecode-plan`) planned last; a message may be told to carry it out. */
+  readonly plan: string | undefined;
   /** Between turns only. Rejects with what is wrong (unknown agent, missing key); then nothing has changed. */
   use(change: { agent?: string; provider?: string; model?: string }): Promise<void>;
   close(): Promise<void>;
@@ -105,6 +107,8 @@ export interface TurnInput {
   text: string;
   /** After the text, in order. */
   parts?: readonly UserContentPart[];
+  /** Puts the last plan in front of the text. */
+  usePlan?: boolean;
   signal?: AbortSignal;
 }
 

@@ -4,6 +4,7 @@ import { messageOf } from "../base/coded-error.ts";
 import type { ToolFailure } from "./events.ts";
 import type { HookOutcome } from "./hooks/types.ts";
 import type { ToolCall, ToolMessage } from "./messages.ts";
+import type { TokenUsage } from "./providers/types.ts";
 import { hookInput, type Services } from "./services.ts";
 import {
   type ToolContext,
@@ -17,6 +18,8 @@ export interface CallOutcome {
   message: ToolMessage;
   /** The person wants no more of this turn. */
   stop: boolean;
+  /** What a sub-agent spent for it. */
+  usage?: TokenUsage;
 }
 
 /** Ends the call on its way. */
@@ -55,7 +58,11 @@ export async function runToolCall(
       const reason = signal.aborted ? "aborted" : "failed";
       services.emit({ type: "tool.failed", ok: false, reason, ...told(result.content), ...metadata });
     }
-    return { message: answer(call, result.content, !result.ok), stop: false };
+    return {
+      message: answer(call, result.content, !result.ok),
+      stop: result.stop === true,
+      ...(result.usage === undefined ? {} : { usage: result.usage }),
+    };
   } catch (error) {
     const failure = toFailure(error, signal);
     services.emit({ type: "tool.failed", ok: false, reason: failure.reason, ...told(failure.message) });
@@ -145,7 +152,11 @@ async function permitted(
   warnings: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const target = { callId: call.id, targetType: "tool", targetName: tool.name } as const;
+  const { invocation } = plan;
+  const target =
+    invocation === undefined
+      ? ({ callId: call.id, targetType: "tool", targetName: tool.name } as const)
+      : ({ callId: call.id, targetType: "agent", targetName: invocation.agent.name } as const);
   const verdict = await services.gate.decide(
     {
       tool: tool.name,
@@ -154,6 +165,7 @@ async function permitted(
       agent: services.agent,
       sessionId: services.sessionId,
       callId: call.id,
+      agentPath: services.invocation.agentPath,
       sandbox: services.sandbox.adapter ?? "none",
       ...(warnings.length === 0 ? {} : { reason: warnings.join("; ") }),
       ...(tool.metadata.defaultDecision === undefined ? {} : { toolDefault: tool.metadata.defaultDecision }),
@@ -254,7 +266,7 @@ function dryRun(plan: ToolPlan): ToolResult {
 }
 
 function contextOf(services: Services, call: ToolCall, signal: AbortSignal): ToolContext {
-  const { sessionId, workspace, sandbox, env, dryRun: isDry, agent, question } = services;
+  const { sessionId, workspace, sandbox, env, dryRun: isDry, agent, question, delegator } = services;
   return {
     sessionId,
     callId: call.id,
@@ -268,6 +280,7 @@ function contextOf(services: Services, call: ToolCall, signal: AbortSignal): Too
     progress: (text) => services.emit({ type: "tool.output", callId: call.id, text }),
     keepOutput: (output) => services.keepOutput(call.id, output),
     ...(question === undefined ? {} : { question: (asked) => question(asked, signal) }),
+    ...(delegator === undefined ? {} : { delegator }),
   };
 }
 

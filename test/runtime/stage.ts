@@ -11,7 +11,7 @@ import type { PermissionGate } from "../../src/runtime/permissions/gate.ts";
 import { createScriptedProvider, type ScriptedReply } from "../../src/runtime/providers/scripted/index.ts";
 import type { ChatRequest, Provider } from "../../src/runtime/providers/types.ts";
 import type { Sandbox } from "../../src/runtime/sandbox/types.ts";
-import type { Services } from "../../src/runtime/services.ts";
+import type { NativeServices } from "../../src/runtime/services.ts";
 import type { TurnReport } from "../../src/runtime/session-types.ts";
 import type { ToolDefinition, ToolResult } from "../../src/runtime/tools/types.ts";
 import type { Workspace } from "../../src/runtime/workspace/types.ts";
@@ -41,7 +41,7 @@ export class Stage {
   readonly events: EventBody[] = [];
   readonly requests: ChatRequest[] = [];
   readonly hookInputs: HookInput[] = [];
-  readonly services: Services;
+  readonly services: NativeServices;
   readonly abort = new AbortController();
 
   constructor(options: StageOptions = {}) {
@@ -58,22 +58,27 @@ export class Stage {
     };
     const allow: PermissionGate["decide"] = () =>
       Promise.resolve({ allowed: true, by: "rule", always: false });
+    const config = DemianConfig.parse({
+      streaming: { enabled: options.streaming ?? true },
+      ...options.config,
+    });
+    const provider = { key: "script", type: "scripted", model: "m", provider: options.provider ?? scripted };
     this.services = {
       sessionId: "ses_test",
-      config: DemianConfig.parse({
-        streaming: { enabled: options.streaming ?? true },
-        ...options.config,
-      }),
+      config,
       workspace: { root: "/nowhere" } as Workspace,
       sandbox: { mode: "off", adapter: "off" } as Sandbox,
       history: new History({}, options.history ?? []),
       hooks: { dispatch },
       gate: { decide: options.decide ?? allow, mayRead: () => true },
       agent: AGENT,
-      provider: { key: "script", type: "scripted", model: "m", provider: options.provider ?? scripted },
+      provider,
       systemPrompt: "be brief",
       tools: options.tools ?? [],
       env: {},
+      host: { env: {}, stateDirectory: "/nowhere" },
+      limits: { maxTurns: config.maxTurns, context: config.context.main },
+      invocation: {},
       dryRun: options.dryRun ?? false,
       emit: (event) => void this.events.push(event),
       keepOutput: () => Promise.resolve("kept"),

@@ -112,9 +112,7 @@ async function trustOf(order: ConfigOrder, file: ConfigText, warnings: string[])
 function runnable({ config, warnings }: LayerStack): DemianConfig {
   if (config.trust.userTools)
     warnings.push("trust.userTools has no effect: demian does not load tools from files");
-  if (config.agentMode === "single-agent") return config;
-  warnings.push("agentMode multi-agent is not there yet: this session runs as single-agent");
-  return { ...config, agentMode: "single-agent" };
+  return config;
 }
 
 /** What was merged so far, and what it means. */

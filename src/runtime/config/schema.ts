@@ -4,9 +4,10 @@ import * as z from "zod";
 import { HOOK_EVENTS } from "../hooks/types.ts";
 import { DECISIONS } from "../permissions/types.ts";
 import { SANDBOX_MODES } from "../sandbox/types.ts";
+import { ClaudeCode, Codex } from "./login-providers.ts";
+import { modelSettings, tokens } from "./model-settings.ts";
 
 const decision = z.enum(DECISIONS);
-const tokens = z.int().min(1);
 const ratio = z.number().gt(0).max(1);
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "expected a name of letters, digits, _ and -");
 
@@ -50,18 +51,6 @@ const Auth = z.strictObject({
     .describe('With "header": its name.'),
 });
 
-const modelSettings = {
-  model: z.string().min(1).optional().describe("The model that is asked unless another one is chosen."),
-  maxTokens: tokens.optional().describe("The longest answer."),
-  temperature: z.number().min(0).max(2).optional().describe("As the vendor understands it."),
-  maxRetries: z
-    .int()
-    .min(0)
-    .max(20)
-    .optional()
-    .describe("How often a request is repeated that failed for a moment."),
-};
-
 export const OpenAICompatible = z.strictObject({
   type: z.literal("openai-compatible"),
   ...modelSettings,
@@ -87,19 +76,22 @@ export const Anthropic = z.strictObject({
   apiKey: z.string().optional().describe("The key itself. Better use `apiKeyEnv`."),
 });
 
-/** Known by name, but not here (yet): resolving one says why. */
-const NotHere = z.looseObject({
-  type: z.enum(["codex", "claudecode", "claudecode-api-legacy"]),
-  ...modelSettings,
-});
+/** Known by name and refused: resolving one says why, and what to use. */
+const Refused = z.looseObject({ type: z.literal("claudecode-api-legacy"), ...modelSettings });
 
-export const ProviderConfig = z.discriminatedUnion("type", [OpenAICompatible, Anthropic, NotHere]);
+export const ProviderConfig = z.discriminatedUnion("type", [
+  OpenAICompatible,
+  Anthropic,
+  Codex,
+  ClaudeCode,
+  Refused,
+]);
 export type ProviderConfig = z.infer<typeof ProviderConfig>;
+/** Before defaults are filled in. */
+export type ProviderInput = z.input<typeof ProviderConfig>;
 
 /** What a file says of a provider that is there already: a preset, or one of a weaker layer. */
 const ProviderOverlay = OpenAICompatible.omit({ type: true }).partial();
-
-const LATER = "Comes with multi-agent mode; accepted, not used yet.";
 
 export const AgentConfig = z.strictObject({
   name: name.optional().describe("The same as its key, if it is there at all."),
@@ -116,7 +108,12 @@ export const AgentConfig = z.strictObject({
         .string()
         .optional()
         .describe("A key of `providers`. Addresses and keys stand there and nowhere else."),
-      inheritRoot: z.boolean().optional().describe(LATER),
+      inheritRoot: z
+        .boolean()
+        .optional()
+        .describe(
+          "As a sub-agent: use the provider of the session (the default). `false`: `defaultProvider`.",
+        ),
     })
     .optional(),
   prompt: z.strictObject({
@@ -130,12 +127,22 @@ export const AgentConfig = z.strictObject({
   defaultDecision: decision.optional().describe("What happens where no rule fits; `ask` if nothing says."),
   delegation: z
     .strictObject({
-      callable: z.boolean().optional().describe(LATER),
-      canDelegate: z.boolean().optional().describe(LATER),
-      allowedAgents: z.array(z.string()).optional().describe(LATER),
-      deniedAgents: z.array(z.string()).optional().describe(LATER),
-      maxDepth: z.int().min(0).optional().describe(LATER),
-      invocationDecision: decision.optional().describe(LATER),
+      callable: z
+        .boolean()
+        .optional()
+        .describe("Whether other agents may delegate to it; by default those of mode `subagent` and `all`."),
+      canDelegate: z
+        .boolean()
+        .optional()
+        .describe("Whether it may delegate. By default the main agent may, a sub-agent may not."),
+      allowedAgents: z.array(z.string()).optional().describe("It may delegate to these only."),
+      deniedAgents: z.array(z.string()).optional().describe("It may not delegate to these."),
+      maxDepth: z
+        .int()
+        .min(0)
+        .optional()
+        .describe("How deep delegation may go below it; never deeper than `delegation.maxDepth`."),
+      invocationDecision: decision.optional().describe("What happens when another agent wants to start it."),
     })
     .optional(),
   authority: z
@@ -147,11 +154,11 @@ export const AgentConfig = z.strictObject({
     .optional(),
   catalog: z
     .strictObject({
-      category: z.string().optional().describe(LATER),
-      cost: z.string().optional().describe(LATER),
-      useWhen: z.array(z.string()).optional().describe(LATER),
-      avoidWhen: z.array(z.string()).optional().describe(LATER),
-      triggers: z.array(z.string()).optional().describe(LATER),
+      category: z.string().optional().describe("What kind it is: `reviewer`, `builder`, …"),
+      cost: z.string().optional().describe("`free`, `cheap`, `standard` or `expensive`."),
+      useWhen: z.array(z.string()).optional().describe("When the main agent should delegate to it."),
+      avoidWhen: z.array(z.string()).optional().describe("When it should not."),
+      triggers: z.array(z.string()).optional().describe("Kept with the agent, not told to models."),
     })
     .optional(),
 });
@@ -198,33 +205,46 @@ const MainContext = z.strictObject({
     .literal("deterministic")
     .default("deterministic")
     .describe("How it is folded: by rule, without a model."),
-  keepRawDelegateResults: z.int().min(0).default(2).describe(LATER),
-  maxDelegateResultTokens: tokens.default(1000).describe(LATER),
-  ledgerTargetTokens: tokens.default(1200).describe(LATER),
-  retrievalMaxTokens: tokens.default(3000).describe(LATER),
+  keepRawDelegateResults: z
+    .int()
+    .min(0)
+    .default(2)
+    .describe("How many results of sub-agents stay as they are; older ones become a ledger."),
+  maxDelegateResultTokens: tokens
+    .default(1000)
+    .describe("The longest result of a sub-agent that the main agent reads."),
+  ledgerTargetTokens: tokens.default(1200).describe("How long that ledger may be."),
+  retrievalMaxTokens: tokens.default(3000).describe("Accepted for older files; nothing is retrieved."),
 });
 
 const SubAgentContext = z.strictObject({
-  memoryScope: z.literal("root-session").default("root-session").describe(LATER),
-  maxContextTokens: tokens.default(12_000).describe(LATER),
-  compactAtRatio: ratio.default(0.7).describe(LATER),
-  summaryTargetTokens: tokens.default(1200).describe(LATER),
-  recentTurns: z.int().min(1).default(3).describe(LATER),
-  minRecentTurns: z.int().min(1).default(1).describe(LATER),
-  maxHandoffTokens: tokens.default(2000).describe(LATER),
-  maxDelegateContextTokens: tokens.default(1000).describe(LATER),
-  maxResultTokensToMain: tokens.default(1000).describe(LATER),
+  memoryScope: z
+    .literal("root-session")
+    .default("root-session")
+    .describe("Sub-agents remember earlier tasks of the same session, and nothing else."),
+  maxContextTokens: tokens
+    .default(12_000)
+    .describe("The most that one request shows to a sub-agent, estimated."),
+  compactAtRatio: ratio.default(0.7).describe("As for the main agent."),
+  summaryTargetTokens: tokens.default(1200).describe("How long the summary of its earlier work may be."),
+  recentTurns: z.int().min(1).default(3).describe("Earlier tasks that stay as they are."),
+  minRecentTurns: z.int().min(1).default(1).describe("The same when space is short."),
+  maxHandoffTokens: tokens.default(2000).describe("The longest handoff."),
+  maxDelegateContextTokens: tokens.default(1000).describe("The longest `context` in it."),
+  maxResultTokensToMain: tokens.default(1000).describe("The longest result that goes back."),
   compression: z
     .enum(["compact-summary-and-recent", "summary-and-recent", "none"])
     .default("compact-summary-and-recent")
-    .describe(LATER),
+    .describe(
+      "How its earlier work is kept: a summary and recent turns, compact with results cut short; none: oldest turns are dropped.",
+    ),
 });
 
 const Trust = z.strictObject({
   userTools: z
     .boolean()
     .default(false)
-    .describe("Tool modules are not loaded from files; only `false` has a meaning."),
+    .describe("Load tool modules of `~/.demian/tools` without asking for each."),
   project: z
     .boolean()
     .default(false)
@@ -237,7 +257,7 @@ export const DemianConfig = z.strictObject({
   agentMode: z
     .enum(["single-agent", "multi-agent"])
     .default("single-agent")
-    .describe("`multi-agent` is not there yet: it warns and runs single."),
+    .describe("`multi-agent`: the agent may delegate to sub-agents."),
   defaultAgent: z.string().default("build").describe("The agent of a new session."),
   defaultProvider: z.string().default("openai").describe("A key of `providers`."),
   maxTurns: z.int().min(1).default(25).describe("Questions to the model for one message of the user."),
@@ -281,9 +301,15 @@ export const DemianConfig = z.strictObject({
     .describe("Programs that are told what happens. Those of all files count."),
   delegation: z
     .strictObject({
-      maxDepth: z.int().min(0).default(1).describe(LATER),
-      defaultInvocationDecision: decision.default("ask").describe(LATER),
-      subInvocationMaxTurns: z.int().min(1).default(10).describe(LATER),
+      maxDepth: z.int().min(0).default(1).describe("How deep delegation may go; 0: none."),
+      defaultInvocationDecision: decision
+        .default("ask")
+        .describe("What happens when an agent wants to start another one that says nothing itself."),
+      subInvocationMaxTurns: z
+        .int()
+        .min(1)
+        .default(10)
+        .describe("Questions to the model for one delegated task."),
     })
     .prefault({}),
   context: z

@@ -2,6 +2,7 @@
 // that was offered. Tells nothing itself; the loop makes events of what comes back.
 import { messageOf } from "../../base/coded-error.ts";
 import type { AgentDefinition } from "../agents/types.ts";
+import type { DemianConfig } from "../config/schema.ts";
 import type { HookOutcome } from "../hooks/types.ts";
 import type { ToolPlan } from "../tools/types.ts";
 import { evaluate } from "./evaluate.ts";
@@ -22,6 +23,8 @@ import type {
 } from "./types.ts";
 
 export interface GateOptions {
+  /** Default: "single-agent". */
+  mode?: DemianConfig["agentMode"];
   globalRules: readonly PermissionRule[];
   rootDefault?: Decision;
   grants: GrantStore;
@@ -45,6 +48,10 @@ export interface GateCall {
   agent: Pick<AgentDefinition, "name" | "permissions" | "defaultDecision">;
   sessionId: string;
   callId: string;
+  /** The sub-agents from below the main agent down to this one. */
+  agentPath?: readonly string[] | undefined;
+  /** Who runs the tool, where it is not demian. */
+  executor?: string | undefined;
   /** The adapter that will hold a command. */
   sandbox: string;
   /** Shown with the prompt: what hooks had to say. */
@@ -111,6 +118,7 @@ function policyOf(
 ): Omit<Policy, "grants" | "nowMs"> {
   const { globalRules, rootDefault, hidden } = options;
   return {
+    ...(options.mode === undefined ? {} : { mode: options.mode }),
     globalRules,
     agentRules: agent.permissions,
     ...(agent.defaultDecision === undefined ? {} : { agentDefault: agent.defaultDecision }),

@@ -5,6 +5,7 @@ import type { GrantKey, PermissionTarget } from "./types.ts";
 /** Undefined: it can only be allowed once. */
 export function grantKeyOf(tool: string, target: PermissionTarget): GrantKey | undefined {
   if (target.kind === "other") return { kind: "other", tool, key: target.key };
+  if (target.kind === "agent") return target;
   if (target.kind === "command") {
     if (target.resolved?.isGrantable !== true) return undefined;
     const { argv, executable } = target.resolved;
@@ -24,6 +25,7 @@ export function describeKey(key: GrantKey): string {
   if (key.kind === "write") {
     return `${key.tool} for every file directly in ${key.directory === "." ? "the root of the workspace" : `${key.directory}/`}`;
   }
+  if (key.kind === "agent") return `starting the agent ${key.agent} with the provider ${key.provider}`;
   return `${key.tool} for exactly this`;
 }
 

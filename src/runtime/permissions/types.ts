@@ -22,6 +22,7 @@ export interface PermissionRule {
 export type PermissionTarget =
   | { kind: "path"; access: "read" | "write"; lexical: string; real: string }
   | { kind: "command"; command: string; cwd: string; resolved?: ResolvedCommand }
+  | { kind: "agent"; agent: string; provider: string; digest?: string }
   | { kind: "other"; key: string };
 
 /** A plain command whose program is certain and none that the agent could have made; the gate finds it out. */
@@ -40,6 +41,10 @@ export interface PermissionCall {
 
 /** Everything that decides, so that deciding is a pure function (permissions/evaluate.ts). */
 export interface Policy {
+  /** With several agents, an agent's own denial is a question to the person (§6). */
+  mode?: "single-agent" | "multi-agent";
+  /** Who runs the tool, where it is not demian: its rules are called `claudecode.Bash`. */
+  executor?: string;
   /** From the user's configuration: their denials dominate everything but the built-in ones. */
   globalRules: readonly PermissionRule[];
   agentRules: readonly PermissionRule[];
@@ -56,7 +61,7 @@ export interface Policy {
 export interface Verdict {
   decision: Decision;
   /** Which step of the order decided. */
-  by: "hard_deny" | "global_deny" | "grant" | "rule" | "agent_default" | "default";
+  by: "hard_deny" | "global_deny" | "grant" | "rule" | "agent_deny" | "agent_default" | "default";
   reason?: string;
 }
 
@@ -72,6 +77,7 @@ export interface Grant {
 export type GrantKey =
   | { kind: "command"; argv: readonly string[]; executable: string; cwd: string }
   | { kind: "write"; tool: string; directory: string }
+  | { kind: "agent"; agent: string; provider: string; digest?: string | undefined }
   | { kind: "other"; tool: string; key: string };
 
 /** What a person is asked. It shows exactly what will happen. */
@@ -79,8 +85,21 @@ export interface PermissionPrompt {
   sessionId: string;
   callId: string;
   agent: string;
+  /** The sub-agents from below the main agent down to the one that asks; absent for the main agent. */
+  agentPath?: readonly string[];
+  /** Who will run it, where it is not demian: "claudecode". */
+  executor?: string;
   tool: string;
   title: string;
+  /** Another agent starts: which, where it thinks, and what it is given, word for word. */
+  invocation?: {
+    agent: string;
+    provider: string;
+    model: string;
+    crossesProvider: boolean;
+    receives: readonly string[];
+    handoff: string;
+  };
   command?: string;
   cwd?: string;
   changes?: readonly FileChange[];

@@ -1,12 +1,12 @@
 // The providers that demian knows by name. A configured entry of the same key is laid over its row; a vendor that is not
 // here needs an entry in the configuration and no code.
-import type { ProviderConfig } from "../config/schema.ts";
+import type { ProviderInput } from "../config/schema.ts";
 
 /** What the endpoint of the azure row holds until somebody says whose it is. */
 export const AZURE_PLACEHOLDER_HOST = "your-resource-name.openai.azure.com";
 
 /** No row names a model: they change faster than this table. */
-export const PRESETS: Readonly<Record<string, ProviderConfig>> = {
+export const PRESETS: Readonly<Record<string, ProviderInput>> = {
   openai: {
     type: "openai-compatible",
     baseURL: "https://api.openai.com/v1",
@@ -49,6 +49,7 @@ export const PRESETS: Readonly<Record<string, ProviderConfig>> = {
     quirks: { maxCompletionTokens: true },
   },
   anthropic: { type: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY" },
-  codex: { type: "codex" },
-  claudecode: { type: "claudecode" },
+  codex: { type: "codex", model: "gpt-5.1-codex" },
+  claudecode: { type: "claudecode", model: "sonnet" },
+  "claudecode-plan": { type: "claudecode", model: "sonnet", permissionMode: "plan" },
 };

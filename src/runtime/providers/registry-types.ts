@@ -7,6 +7,8 @@ import type { RetryOptions } from "./retry.ts";
 export type ConfigOf<T extends ProviderConfig["type"]> = Extract<ProviderConfig, { type: T }>;
 export type OpenAIConfig = ConfigOf<"openai-compatible">;
 export type AnthropicConfig = ConfigOf<"anthropic">;
+export type CodexConfig = ConfigOf<"codex">;
+export type ClaudeCodeConfig = ConfigOf<"claudecode">;
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

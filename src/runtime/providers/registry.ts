@@ -1,20 +1,26 @@
 // The kinds of providers: a type of the configuration and who makes it. To add one: a folder, and a line here.
 import { CodedError } from "../../base/coded-error.ts";
 import type { ProviderConfig } from "../config/schema.ts";
+import { createClaudeCode } from "../external/claude-code/index.ts";
+import type { ExternalRuntime } from "../external/types.ts";
 import { createAnthropicProvider } from "./anthropic/index.ts";
+import { createCodexProvider } from "./codex/index.ts";
 import { createOpenAIProvider } from "./openai/index.ts";
 import type { ConfigOf, ProviderContext } from "./registry-types.ts";
 import type { Provider } from "./types.ts";
 
+/** A model that we ask, or an agent of its own. */
+export type Made = { provider: Provider } | { external: ExternalRuntime };
+
 type Factories = {
-  readonly [T in ProviderConfig["type"]]: (config: ConfigOf<T>, context: ProviderContext) => Provider;
+  readonly [T in ProviderConfig["type"]]: (config: ConfigOf<T>, context: ProviderContext) => Made;
 };
 
 const FACTORIES: Factories = {
-  "openai-compatible": createOpenAIProvider,
-  anthropic: createAnthropicProvider,
-  codex: (_, context) => notYet(context),
-  claudecode: (_, context) => notYet(context),
+  "openai-compatible": (config, context) => ({ provider: createOpenAIProvider(config, context) }),
+  anthropic: (config, context) => ({ provider: createAnthropicProvider(config, context) }),
+  codex: (config, context) => ({ provider: createCodexProvider(config, context) }),
+  claudecode: (config, context) => ({ external: createClaudeCode(config, context) }),
   "claudecode-api-legacy": (_, { key }) => {
     throw new CodedError(
       "provider_refused",
@@ -24,14 +30,7 @@ const FACTORIES: Factories = {
 };
 
 /** Throws `CodedError` with what to set, or why there is none. */
-export function createProvider(config: ProviderConfig, context: ProviderContext): Provider {
-  const factory = FACTORIES[config.type] as (config: ProviderConfig, context: ProviderContext) => Provider;
+export function createProvider(config: ProviderConfig, context: ProviderContext): Made {
+  const factory = FACTORIES[config.type] as (config: ProviderConfig, context: ProviderContext) => Made;
   return factory(config, context);
-}
-
-function notYet({ key }: ProviderContext): Provider {
-  throw new CodedError(
-    "provider_not_available",
-    `the provider ${key} is not available yet in this version; choose another one, for example openai, anthropic or ollama`,
-  );
 }

@@ -21,13 +21,13 @@ export function resolveProvider(
 ): ResolvedProvider {
   const config = findConfig(key, providers);
   const model = options.model ?? config.model;
-  const provider = createProvider(config, { ...options, key, model: model ?? "" });
+  const made = createProvider(config, { ...options, key, model: model ?? "" });
   if (model === undefined) throw modelMissing(key);
+  const named = { key, type: config.type, model };
+  if ("external" in made) return { ...named, ...made };
   return {
-    key,
-    type: config.type,
-    model,
-    provider,
+    ...named,
+    ...made,
     ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
     ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
   };

@@ -1,4 +1,5 @@
 // What a model provider is. One request, one answer; the history and what is kept of it belong to the loop.
+import type { ExternalRuntime } from "../external/types.ts";
 import type { AssistantMessage, Message, ToolCall } from "../messages.ts";
 
 export interface Provider {
@@ -28,6 +29,8 @@ export interface ChatRequest {
   maxTokens?: number;
   temperature?: number;
   signal: AbortSignal;
+  /** The session that all of it belongs to, sub-agents as well: what vendors' caches go by. */
+  rootSessionId?: string;
   /** Told before each wait; where the retries are is providers/retry.ts. */
   onRetry?(notice: RetryNotice): void;
 }
@@ -63,6 +66,8 @@ export interface TokenUsage {
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
   reasoningTokens?: number;
+  /** What the vendor says it cost. */
+  costUsd?: number;
 }
 
 export type ChatStreamEvent =
@@ -104,12 +109,27 @@ export class ProviderError extends Error {
 }
 
 /** A provider that is ready to be asked. */
-export interface ResolvedProvider {
+export type ResolvedProvider = NativeProvider | ExternalProvider;
+
+interface Resolved {
   /** Its key in the configuration. */
   key: string;
   type: string;
   model: string;
+}
+
+/** A model: the loop, the tools and the history are ours. */
+export interface NativeProvider extends Resolved {
   provider: Provider;
   maxTokens?: number;
   temperature?: number;
+}
+
+/** An agent of its own, with its own loop and tools (external/types.ts). */
+export interface ExternalProvider extends Resolved {
+  external: ExternalRuntime;
+}
+
+export function isExternal(provider: ResolvedProvider): provider is ExternalProvider {
+  return "external" in provider;
 }

@@ -1,5 +1,8 @@
 // What a tool is: the only way to touch the workspace or to start a process.
+
+import type { Delegator, PlannedInvocation } from "../delegation/types.ts";
 import type { Decision, PermissionTarget } from "../permissions/types.ts";
+import type { TokenUsage } from "../providers/types.ts";
 import type { Sandbox } from "../sandbox/types.ts";
 import type { FileChange, Workspace } from "../workspace/types.ts";
 
@@ -33,6 +36,8 @@ export interface ToolPlan {
   /** Where it will run, absolute. */
   cwd?: string;
   changes?: readonly FileChange[];
+  /** Another agent starts, and this is what it is given. */
+  invocation?: PlannedInvocation;
   /** Whatever the tool wants to find again in `execute` (the hash of the file that it looked at). */
   memo?: unknown;
 }
@@ -56,6 +61,8 @@ export interface ToolContext {
   keepOutput(text: string | Buffer): Promise<string>;
   /** A question to the person, where the face can ask one. Undefined: it cannot, or nobody answered. */
   question?(question: UserQuestion): Promise<string | undefined>;
+  /** Only where this agent may delegate. */
+  delegator?: Delegator;
 }
 
 export interface UserQuestion {
@@ -68,6 +75,10 @@ export interface ToolResult {
   /** What the model reads. */
   content: string;
   metadata?: ToolResultMetadata;
+  /** What a sub-agent spent: it counts as the turn's own. */
+  usage?: TokenUsage;
+  /** The person wants no more of this turn. */
+  stop?: true;
 }
 
 export interface ToolResultMetadata {

@@ -135,6 +135,7 @@ export class FakeRuntimes {
         return chosen.model;
       },
       sandbox: "off",
+      plan: undefined,
       get history() {
         return history.messages;
       },

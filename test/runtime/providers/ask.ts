@@ -6,9 +6,12 @@ import {
   type ChatRequest,
   type ChatResponse,
   type ChatStreamEvent,
+  isExternal,
+  type NativeProvider,
   type Provider,
   ProviderError,
   type ProviderFailure,
+  type ResolvedProvider,
   type RetryNotice,
 } from "../../../src/runtime/providers/types.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server.ts";
@@ -43,9 +46,15 @@ export function askOf(change: Partial<ChatRequest> = {}): ChatRequest {
   };
 }
 
+/** One that we ask ourselves. */
+export function native(resolved: ResolvedProvider): NativeProvider {
+  if (isExternal(resolved)) throw new Error(`${resolved.key} is no model`);
+  return resolved;
+}
+
 export function resolve(config: ProviderConfig, options: Partial<ResolveOptions> = {}): Provider {
   const settings = { env: {}, model: "m", retry: { sleep: () => Promise.resolve() }, ...options };
-  return resolveProvider("vendor", { vendor: config }, settings).provider;
+  return native(resolveProvider("vendor", { vendor: config }, settings)).provider;
 }
 
 export function openai(baseURL: string, options: Partial<ResolveOptions> = {}): Provider {

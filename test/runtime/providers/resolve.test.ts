@@ -7,7 +7,7 @@ import {
   resolveProvider,
 } from "../../../src/runtime/providers/resolve.ts";
 import { chatReply, chunk, type ModelServer, sse, startModelServer } from "../../support/model-server.ts";
-import { askOf, listen } from "./ask.ts";
+import { askOf, listen, native } from "./ask.ts";
 
 const KEY = "key-0123456789";
 const AZURE = "https://mine.openai.azure.com/openai/v1";
@@ -38,7 +38,7 @@ async function firstRequest(
     return Promise.resolve(new Response(answer, { headers: { "content-type": "text/event-stream" } }));
   };
   const resolved = resolveProvider(key, providers, { env: {}, model: "m", ...options, fetch });
-  await listen(resolved.provider, askOf({ model: resolved.model }));
+  await listen(native(resolved).provider, askOf({ model: resolved.model }));
   expect(sent).toHaveLength(1);
   return sent[0] as Sent;
 }
@@ -148,9 +148,9 @@ describe("a vendor that nobody has heard of", () => {
         },
       },
     });
-    const { provider, model, maxTokens } = resolveProvider("newcomer", providers, {
-      env: { NEWCOMER_KEY: KEY },
-    });
+    const { provider, model, maxTokens } = native(
+      resolveProvider("newcomer", providers, { env: { NEWCOMER_KEY: KEY } }),
+    );
     const { text, response } = await listen(
       provider,
       askOf({ model, ...(maxTokens === undefined ? {} : { maxTokens }) }),

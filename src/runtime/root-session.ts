@@ -1,8 +1,9 @@
-// One conversation: its history, its agent and provider, and at most one turn at a time.
+// One conversation and all authority in it: its history, its agent and provider, permissions, transcript, and at most one
+// turn at a time.
 import { CodedError } from "../base/coded-error.ts";
-import { runTurn } from "./agent-loop.ts";
 import { compactHistory } from "./context/compact.ts";
 import type { EventBody, RuntimeEvent } from "./events.ts";
+import { execute } from "./execution.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
 import { hookInput, type Services } from "./services.ts";
@@ -31,7 +32,7 @@ export interface SessionParts {
   release(): Promise<void>;
 }
 
-export class Session implements DemianSession {
+export class RootSession implements DemianSession {
   readonly #parts: SessionParts;
   readonly #hooks: Services["hooks"];
   readonly #memory: ModelMemory = { folded: 0 };
@@ -66,6 +67,10 @@ export class Session implements DemianSession {
 
   get sandbox(): string {
     return this.#parts.fixed.sandbox.adapter ?? "none";
+  }
+
+  get plan(): string | undefined {
+    return undefined;
   }
 
   get history(): readonly Message[] {
@@ -111,7 +116,7 @@ export class Session implements DemianSession {
     // Not before `run` has returned: whoever hears of the first event can abort the turn already.
     await Promise.resolve();
     if (this.#parts.fixed.history.chars > MAX_HISTORY_CHARS) this.#compact(false);
-    return runTurn(this.#services(), messageOf(input), this.#memory, signal);
+    return execute(this.#services(), messageOf(input), this.#memory, signal);
   }
 
   async abort(): Promise<void> {

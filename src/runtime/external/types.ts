@@ -1,0 +1,81 @@
+// An agent that is selected like a provider and has its own loop and its own tools (Claude Code). We give it a message,
+// are told what it does, and decide what it may do.
+import type { AgentDefinition } from "../agents/types.ts";
+import type { EventBody, TurnEnd } from "../events.ts";
+import type { UserContentPart } from "../messages.ts";
+import type { PermissionRule } from "../permissions/types.ts";
+import type { ProviderFailure, TokenUsage } from "../providers/types.ts";
+import type { UserQuestion } from "../tools/types.ts";
+
+export interface ExternalRuntime {
+  /** Who runs its tools: "claudecode". Rules name them `claudecode.Bash`. */
+  readonly executor: string;
+  /** What happens to its tools where no rule fits. */
+  readonly defaultDecision: ExternalDefault;
+  /** One message until its answer. Never rejects. */
+  run(turn: ExternalTurn): Promise<ExternalReport>;
+}
+
+/** "by-category": what only reads is allowed, everything else is asked. */
+export type ExternalDefault = "by-category" | "allow" | "ask" | "deny";
+
+export interface ExternalTurn {
+  rootSessionId: string;
+  agent: AgentDefinition;
+  /** The agent's, with what hooks added. */
+  systemPrompt: string;
+  /** The provider's key in the configuration. */
+  profile: string;
+  model: string;
+  /** The workspace: absolute and real. */
+  cwd: string;
+  text: string;
+  parts: readonly UserContentPart[];
+  maxTurns: number;
+  /** The user's rules: who has others has other permissions, and so another session. */
+  globalRules: readonly PermissionRule[];
+  /** Of demian itself, before anything is taken out. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Of this workspace, private, outside of it. It may not exist yet. */
+  stateDirectory: string;
+  signal: AbortSignal;
+  emit(event: EventBody): void;
+  /** Never rejects. */
+  decide(call: ExternalCall, signal: AbortSignal): Promise<ExternalDecision>;
+  question?(question: UserQuestion, signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** A tool that the other agent wants to use. */
+export interface ExternalCall {
+  callId: string;
+  /** As the other agent calls it: "Bash". */
+  tool: string;
+  input: Readonly<Record<string, unknown>>;
+  /** Its own words about it. */
+  title?: string;
+  reason?: string;
+  /** Its own sub-agents, from the top down. */
+  agentPath?: readonly string[];
+}
+
+export interface ExternalDecision {
+  allowed: boolean;
+  /** Told to the other agent with a refusal. */
+  reason?: string;
+  /** The person wants no more of this turn. */
+  stop?: boolean;
+}
+
+export interface ExternalReport {
+  outcome: TurnEnd;
+  /** The answer; what there was of it when it was cut short. */
+  text: string;
+  /** Its own requests to its model, as far as it tells. */
+  turns: number;
+  usage: TokenUsage;
+  failure?: ProviderFailure;
+  /** For people, with everything but "completed". */
+  message?: string;
+  /** It only planned: this is the plan, and nothing of it was carried out. */
+  plan?: string;
+}
