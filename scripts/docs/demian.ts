@@ -2,6 +2,7 @@
 // around them.
 import * as z from "zod";
 import { CONFIG_VARIABLES } from "../../src/runtime/config/environment.ts";
+import { ClaudeCode, Codex } from "../../src/runtime/config/login-providers.ts";
 import {
   AgentConfig,
   Anthropic,
@@ -50,6 +51,8 @@ export function demianTables(): Map<string, string> {
     ["config", tableOf(DemianConfig)],
     ["openai-compatible", tableOf(OpenAICompatible)],
     ["anthropic", tableOf(Anthropic)],
+    ["codex", tableOf(Codex)],
+    ["claudecode", tableOf(ClaudeCode)],
     ["permissions", tableOf(PermissionRule)],
     ["hooks", tableOf(HookConfig)],
     ["agents", tableOf(AgentConfig)],

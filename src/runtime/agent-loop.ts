@@ -156,6 +156,8 @@ function endOf({ services, signal }: Turn, response: ChatResponse): End | undefi
 
 /** The model is done; a Stop hook may want more of it. */
 async function stop({ services, signal, text }: Turn): Promise<End | undefined> {
+  // A sub-agent that is done has not stopped the session.
+  if (services.invocation.agentPath !== undefined) return { outcome: "completed" };
   const outcome = await services.hooks.dispatch(
     hookInput(services, "Stop", { text, reason: "end_turn" }),
     signal,

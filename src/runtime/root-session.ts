@@ -2,8 +2,10 @@
 // turn at a time.
 import { CodedError } from "../base/coded-error.ts";
 import { compactHistory } from "./context/compact.ts";
-import type { EventBody, RuntimeEvent } from "./events.ts";
+import { type Delegation, MAIN, mainCaller } from "./delegation/delegation.ts";
+import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
+import { introduced } from "./introduction.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
 import { hookInput, type Services } from "./services.ts";
@@ -18,12 +20,14 @@ export type Choice = Pick<Services, "agent" | "provider" | "systemPrompt" | "too
 
 export interface SessionParts {
   /** All but what a choice brings and `emit`. */
-  fixed: Omit<Services, keyof Choice | "emit" | "hooks"> & {
+  fixed: Omit<Services, keyof Choice | "emit" | "hooks" | "invocation" | "delegator"> & {
     hooks(emit: (event: EventBody) => void): Services["hooks"];
   };
   /** Throws with what is wrong. */
   choose(change: { agent?: string; provider?: string; model?: string }, now?: Choice): Promise<Choice>;
   first: Choice;
+  /** Only in multi-agent mode. */
+  delegation?(root: DelegationRoot): Delegation;
   transcript(onProblem: (message: string) => void): TranscriptWriter | undefined;
   onEvent(event: RuntimeEvent): void;
   /** For people; it may grow while the session runs. */
@@ -32,11 +36,21 @@ export interface SessionParts {
   release(): Promise<void>;
 }
 
+/** What a root session lends to its sub-agents. */
+export interface DelegationRoot {
+  root(): Services;
+  emit(event: EventBody, who: InvocationFields & { agent: string }): void;
+  transcriptPath: string | undefined;
+}
+
 export class RootSession implements DemianSession {
   readonly #parts: SessionParts;
   readonly #hooks: Services["hooks"];
   readonly #memory: ModelMemory = { folded: 0 };
   readonly #transcript: TranscriptWriter | undefined;
+  readonly #delegation: Delegation | undefined;
+  readonly #invocation: InvocationFields;
+  #plan: string | undefined;
   #warned = 0;
   #choice: Choice;
   #running: { abort: AbortController; done: Promise<unknown> } | undefined;
@@ -47,6 +61,13 @@ export class RootSession implements DemianSession {
     this.#choice = parts.first;
     this.#hooks = parts.fixed.hooks((event) => this.#emit(event));
     this.#transcript = parts.transcript((message) => this.#tell({ type: "warning", message }));
+    this.#invocation =
+      parts.delegation === undefined ? {} : { rootSessionId: parts.fixed.sessionId, invocationId: MAIN };
+    this.#delegation = parts.delegation?.({
+      root: () => this.#services(),
+      emit: (event, who) => this.#emit(event, who),
+      transcriptPath: this.#transcript?.path,
+    });
   }
 
   get id(): string {
@@ -70,7 +91,7 @@ export class RootSession implements DemianSession {
   }
 
   get plan(): string | undefined {
-    return undefined;
+    return this.#plan;
   }
 
   get history(): readonly Message[] {
@@ -116,7 +137,14 @@ export class RootSession implements DemianSession {
     // Not before `run` has returned: whoever hears of the first event can abort the turn already.
     await Promise.resolve();
     if (this.#parts.fixed.history.chars > MAX_HISTORY_CHARS) this.#compact(false);
-    return execute(this.#services(), messageOf(input), this.#memory, signal);
+    const report = await execute(
+      this.#services(),
+      messageOf(withPlan(input, this.#plan)),
+      this.#memory,
+      signal,
+    );
+    if (report.plan !== undefined) this.#plan = report.plan;
+    return report;
   }
 
   async abort(): Promise<void> {
@@ -174,43 +202,50 @@ export class RootSession implements DemianSession {
   }
 
   async #introduce(): Promise<void> {
-    const services = this.#services();
-    const { sandbox, tools } = services;
-    const input = hookInput(services, "SessionStart", {
-      tools: tools.map(({ name }) => name),
-      sandbox: { mode: sandbox.mode, ...(sandbox.adapter === undefined ? {} : { adapter: sandbox.adapter }) },
-    });
-    const outcome = await this.#hooks.dispatch(input, new AbortController().signal);
-    if (outcome.blocked) {
-      throw new CodedError(
-        "blocked",
-        `a hook blocks the session: ${outcome.reason ?? "no reason given"}; change the hook, or the session's settings`,
-      );
-    }
-    const patch = outcome.patch as { system?: unknown } | undefined;
-    if (typeof patch?.system !== "string") return;
-    this.#choice = { ...this.#choice, systemPrompt: `${this.#choice.systemPrompt}\n\n${patch.system}` };
+    const systemPrompt = await introduced(this.#services(), new AbortController().signal);
+    this.#choice = { ...this.#choice, systemPrompt };
   }
 
   #services(): Services {
-    return {
+    const services: Services = {
       ...this.#parts.fixed,
       ...this.#choice,
+      invocation: this.#invocation,
       hooks: this.#hooks,
       emit: (event) => this.#emit(event),
     };
+    if (this.#delegation === undefined) return services;
+    const delegator = this.#delegation.delegatorOf(mainCaller(this.#choice), services.emit);
+    return { ...services, delegator };
   }
 
-  #emit(event: EventBody): void {
-    const told = this.#tell(event);
+  #emit(event: EventBody, who?: InvocationFields & { agent: string }): void {
+    const told = this.#tell(event, who);
     this.#transcript?.write(told);
   }
 
-  #tell(event: EventBody): RuntimeEvent {
-    const told = { ...event, sessionId: this.id, agent: this.agent, ts: Date.now() };
+  #tell(event: EventBody, who: InvocationFields & { agent: string } = this.#self): RuntimeEvent {
+    const told = { ...event, sessionId: this.id, ...who, ts: Date.now() };
     this.#parts.onEvent(told);
     return told;
   }
+
+  get #self(): InvocationFields & { agent: string } {
+    return { ...this.#invocation, agent: this.agent };
+  }
+}
+
+/** The plan goes in front: what is asked is to be done with it. */
+function withPlan(input: TurnInput, plan: string | undefined): TurnInput {
+  if (input.usePlan !== true) return input;
+  if (plan === undefined) {
+    throw new CodedError(
+      "no_plan",
+      "there is no plan to use; ask an agent that plans (claudecode-plan) for one",
+    );
+  }
+  const words = input.text.trim() === "" ? "Carry it out." : input.text;
+  return { ...input, text: `This is the plan:\n\n${plan}\n\n${words}` };
 }
 
 function messageOf({ text, parts = [] }: TurnInput): UserMessage {

@@ -9,6 +9,10 @@ import { buildSystemPrompt } from "./agents/system-prompt.ts";
 import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
 import { commandEnv } from "./command-env.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
+import { catalogText } from "./delegation/catalog.ts";
+import { createDelegateTool } from "./delegation/delegate-tool.ts";
+import { Delegation, mainCaller } from "./delegation/delegation.ts";
+import { callableFor } from "./delegation/validate.ts";
 import type { EventBody } from "./events.ts";
 import { hiddenPlaces, placesBelow } from "./hidden-places.ts";
 import { History } from "./history.ts";
@@ -21,8 +25,8 @@ import { writablePlaces } from "./permissions/grantable.ts";
 import { openGrants } from "./permissions/grants.ts";
 import { unknownTools } from "./permissions/unknown-tools.ts";
 import { providerChoices, resolveProvider } from "./providers/resolve.ts";
-import type { ResolvedProvider } from "./providers/types.ts";
-import { type Choice, RootSession } from "./root-session.ts";
+import { isExternal, type ResolvedProvider } from "./providers/types.ts";
+import { type Choice, type DelegationRoot, RootSession } from "./root-session.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
 import type { DemianSession, ProviderChoice, Runtime, RuntimeOrder, SessionOrder } from "./session-types.ts";
@@ -30,6 +34,7 @@ import { ensurePrivateDir, homeDir, projectDir, stateDir } from "./state-dir.ts"
 import { builtinTools } from "./tools/builtin.ts";
 import { keepOutput, outputDirectory } from "./tools/output.ts";
 import { ToolRegistry } from "./tools/registry.ts";
+import type { ToolDefinition } from "./tools/types.ts";
 import { openTranscript } from "./transcript.ts";
 import { openWorkspace } from "./workspace/open.ts";
 
@@ -123,15 +128,17 @@ class LoadedRuntime implements Runtime {
       });
       const isRecorded = order.transcript ?? this.config.transcript.enabled;
       const env = { ...commandEnv(this.#order.env, this.config.providers), ...order.env };
+      const history = new History(order, order.history);
       const session = new RootSession({
         fixed: {
           sessionId,
           config: this.config,
           workspace,
           sandbox,
-          history: new History(order, order.history),
+          history,
           hooks: (emit) => this.#hooks(env, emit),
           gate: createPermissionGate({
+            mode: this.config.agentMode,
             globalRules: this.config.permissions,
             grants,
             writable: await writablePlaces(this.cwd, tmpdir()),
@@ -143,7 +150,6 @@ class LoadedRuntime implements Runtime {
           env,
           host: { env: this.#order.env, stateDirectory: projectDir(this.#order.env, this.cwd) },
           limits: { maxTurns: this.config.maxTurns, context: this.config.context.main },
-          invocation: {},
           dryRun: order.dryRun === true,
           keepOutput: (callId, output) =>
             keepOutput({ directory: outputDirectory(workspace.root), callId }, output),
@@ -151,6 +157,9 @@ class LoadedRuntime implements Runtime {
         },
         choose: (change, now) => this.#choose(change, now),
         first,
+        ...(this.config.agentMode === "single-agent"
+          ? {}
+          : { delegation: (root) => this.#delegation(root, history) }),
         transcript: (onProblem) =>
           isRecorded ? openTranscript({ root: workspace.root, sessionId, onProblem }) : undefined,
         onEvent: order.onEvent,
@@ -213,8 +222,44 @@ class LoadedRuntime implements Runtime {
     const isSame = now?.provider.key === key;
     const model = change.model ?? (isSame ? now.provider.model : undefined);
     const provider = await this.#provider(key, model);
-    const tools = agent.tools.visible.flatMap((name) => this.tools.get(name) ?? []);
-    return { agent, provider, systemPrompt: buildSystemPrompt(agent), tools };
+    const tools = this.#toolsOf(agent);
+    const callables = this.#callables(agent, provider);
+    if (callables.length === 0) return { agent, provider, systemPrompt: buildSystemPrompt(agent), tools };
+    const systemPrompt = buildSystemPrompt(agent, { catalog: catalogText(callables) });
+    return { agent, provider, systemPrompt, tools: [...tools, createDelegateTool(callables)] };
+  }
+
+  #toolsOf(agent: AgentDefinition): ToolDefinition[] {
+    return agent.tools.visible.flatMap((name) => this.tools.get(name) ?? []);
+  }
+
+  /** Whom the main agent may delegate to. An agent with a loop of its own cannot call our tools. */
+  #callables(agent: AgentDefinition, provider: ResolvedProvider): AgentDefinition[] {
+    const { agentMode, delegation } = this.config;
+    if (agentMode === "single-agent" || isExternal(provider)) return [];
+    return callableFor(mainCaller({ agent, provider }), this.agents, delegation.maxDepth);
+  }
+
+  #delegation(root: DelegationRoot, history: History): Delegation {
+    const { config, agents } = this;
+    return new Delegation(
+      {
+        ...root,
+        config,
+        agents,
+        toolsOf: (agent) => this.#toolsOf(agent),
+        provider: (agent, main) => this.#childProvider(agent, main),
+      },
+      history.callIds,
+    );
+  }
+
+  /** By name only (§8). What was chosen for the main agent is not chosen for others, but for a model where none is named. */
+  async #childProvider(agent: AgentDefinition, main: ResolvedProvider): Promise<ResolvedProvider> {
+    const { profile, inheritRoot = true } = agent.provider ?? {};
+    const key = profile ?? (inheritRoot ? main.key : this.config.defaultProvider);
+    const named = this.providers.find((choice) => choice.key === key)?.model ?? "";
+    return this.#provider(key, named === "" && key === main.key ? main.model : undefined);
   }
 
   async #provider(key: string, model: string | undefined): Promise<ResolvedProvider> {

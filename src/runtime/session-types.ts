@@ -122,6 +122,8 @@ export interface TurnReport {
   failure?: ProviderFailure;
   /** For people, with everything but "completed". */
   message?: string;
+  /** It only planned, and this is the plan. */
+  plan?: string;
 }
 
 export interface CompactReport {

@@ -104,7 +104,8 @@ async function perform(services: Services, call: ToolCall, signal: AbortSignal):
     ...(plan.changes === undefined ? {} : { changes: plan.changes }),
   });
   const result =
-    context.dryRun && tool.metadata.sideEffect !== "none"
+    // A sub-agent runs dry itself.
+    context.dryRun && tool.metadata.sideEffect !== "none" && plan.invocation === undefined
       ? dryRun(plan)
       : await executed(services, tool, call, input.value, plan, context);
   return afterwards(services, tool, call, result, signal);
@@ -162,7 +163,10 @@ async function permitted(
       tool: tool.name,
       input,
       plan,
-      agent: services.agent,
+      agent:
+        invocation === undefined
+          ? services.agent
+          : { ...services.agent, defaultDecision: invocation.decision },
       sessionId: services.sessionId,
       callId: call.id,
       agentPath: services.invocation.agentPath,

@@ -142,10 +142,14 @@ test("docs/protocol.md knows every code that the client library makes", () => {
 });
 
 test("docs/dependencies.md names the packages of package.json, and no others", () => {
-  const { dependencies, devDependencies } = JSON.parse(page("package.json")) as Record<string, object>;
-  const [, runtime = "", develop = ""] = page("docs/dependencies.md").split(/^## /m);
+  const { dependencies, devDependencies, peerDependencies } = JSON.parse(page("package.json")) as Record<
+    string,
+    object
+  >;
+  const [, runtime = "", develop = "", wished = ""] = page("docs/dependencies.md").split(/^## /m);
   expect([...rowsOf(runtime).keys()].sort()).toEqual(Object.keys(dependencies ?? {}).sort());
   expect([...rowsOf(develop).keys()].sort()).toEqual(Object.keys(devDependencies ?? {}).sort());
+  expect([...rowsOf(wished).keys()].sort()).toEqual(Object.keys(peerDependencies ?? {}).sort());
 });
 
 test("docs/security.md lists what is refused and what is removed from the environment, as the code has it", () => {

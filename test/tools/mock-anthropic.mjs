@@ -8,6 +8,7 @@
 // | #mock:think words    | a thinking block with a signature, then these words                   |
 // | #mock:bash command   | "Running it.", the tool Bash; then, with its result, "tool said: …"   |
 // | #mock:tool Name json | any tool with this input; then as above                               |
+// | #mock:steps json     | these tools one after the other: [["Write", {…}], …]; then as above. $PLAN_FILE is where a plan goes |
 // | #mock:context        | lists all user and assistant texts that arrived                       |
 // | #mock:image          | says which images arrived                                             |
 // | #mock:slow n ms      | n words "tick0 tick1 …", ms apart                                     |
@@ -66,9 +67,9 @@ async function answer(request, response, requests) {
   if (path.endsWith("/count_tokens")) return sendJson(response, 200, { input_tokens: 42 });
   if (request.method !== "POST" || !path.endsWith("/v1/messages")) return sendError(response, 404);
   requests.push(body);
-  const { name, args } = choose(body);
+  const { name, args, taken } = choose(body);
   if (name === "err") return sendError(response, Number(args));
-  const reply = (REPLIES[name] ?? REPLIES.text)(args, body);
+  const reply = (REPLIES[name] ?? REPLIES.text)(args, body, taken);
   const message = { id: newId("msg"), type: "message", role: "assistant", model: body.model };
   if (body.stream === true) return streamReply(response, message, reply);
   const content = reply.content.map(({ pace: _, ...block }) => block);
@@ -98,6 +99,8 @@ function choose(body) {
     if (order !== undefined) return order;
   }
   const results = blocks.filter((block) => block.type === "tool_result").map(toolText);
+  const step = results.length > 0 ? nextStep(messages) : undefined;
+  if (step !== undefined) return step;
   if (results.length > 0) return { name: "text", args: `tool said: ${results.join(" | ")}` };
   return { name: "text", args: `You said: ${texts.at(-1) ?? "nothing"}` };
 }
@@ -114,6 +117,19 @@ function standingOrder(messages, heard) {
   return undefined;
 }
 
+/** Of the last list of steps: how many were taken shows in the answers since. */
+function nextStep(messages) {
+  const isOrder = ({ role, content }) =>
+    role === "user" &&
+    blocksOf(content).some((block) => isUserText(block) && block.text.includes("#mock:steps"));
+  const at = messages.findLastIndex(isOrder);
+  if (at < 0) return undefined;
+  const order = blocksOf(messages[at].content).find((block) => block.text?.includes("#mock:steps"));
+  const [, args] = /#mock:steps[ \t]*([^\n]*)/.exec(order.text);
+  const taken = messages.slice(at).filter(({ role }) => role === "assistant").length;
+  return taken < JSON.parse(args).length ? { name: "steps", args, taken } : undefined;
+}
+
 const REPLIES = {
   text: (words) => say([text(words || "Hello.")]),
   think: (words) =>
@@ -125,6 +141,11 @@ const REPLIES = {
   tool: (args) => {
     const [name, ...input] = args.split(" ");
     return use(name, JSON.parse(input.join(" ") || "{}"));
+  },
+  steps: (args, body, taken = 0) => {
+    const [name, input] = JSON.parse(args)[taken];
+    const planFile = /\/[^"\\ ]*\/plans\/[^"\\ ]+\.md/.exec(JSON.stringify(body.messages))?.[0] ?? "";
+    return use(name, JSON.parse(JSON.stringify(input).replaceAll("$PLAN_FILE", planFile)));
   },
   context: (_args, body) => {
     const heard = body.messages

@@ -20,6 +20,7 @@ export function demianSpec({ script, version }: DemianProgram, env: Environment)
     ...own(script, version),
     name: "demian",
     args: [script, "acp"],
+    hasAgentModes: true,
     isReady: () => isReady(script, env),
   };
 }

@@ -7,7 +7,7 @@ import { findProgram } from "../find-program.ts";
 import { Pool } from "../pool.ts";
 import type { Backend } from "../types.ts";
 import { Births } from "./births.ts";
-import { AcpOptions, checkAcpOptions } from "./options.ts";
+import { checkAcpOptions, optionsOf } from "./options.ts";
 import { type ProcessOrder, startAcpProcess, versionOf } from "./process.ts";
 import { type AcpHost, type AcpSpec, CLOCK, LIMITS } from "./spec.ts";
 import { startAcpRun } from "./start.ts";
@@ -37,8 +37,8 @@ export function createAcpBackend(spec: AcpSpec, host: AcpHost): Backend {
   const find = () => locate(spec, host);
   return {
     name,
-    options: AcpOptions,
-    checkOptions: (block) => checkAcpOptions(name, block),
+    options: optionsOf(spec),
+    checkOptions: (block) => checkAcpOptions(spec, block),
     spawnOptions: ({ approvals, ...wish }) => ({ ...wish, ...(approvals ? {} : { approvals }) }),
     // Starting it to ask would take seconds, and may reach for the network.
     detect: async () => {

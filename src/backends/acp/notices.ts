@@ -29,9 +29,10 @@ export function usageNotice(state: AcpState, update: JsonObject): Report[] {
   const amount = typeof cost["amount"] === "number" ? cost["amount"] : undefined;
   if (size !== undefined && size > 0) state.contextWindow = size;
   if (amount !== undefined && cost["currency"] === "USD") state.costUsd = amount;
+  // Without a size nothing is known of the context, and only the cost is told.
+  const context = size === 0 ? {} : { ...optional("used_tokens", used), ...optional("context_window", size) };
   const data = {
-    ...optional("used_tokens", used),
-    ...optional("context_window", size),
+    ...context,
     ...(amount === undefined ? {} : { session_cost: { amount, currency: stringOf(cost["currency"]) ?? "" } }),
   };
   const seen = JSON.stringify(data);
@@ -92,7 +93,7 @@ export function unknownUpdate(state: AcpState, kind: string, update: JsonObject)
   return [notice(state, `acp_update_${wordOf(kind)}`, { data })];
 }
 
-/** A notification that is no update; `_demian/event` is our own runtime telling what it does. */
+/** A notification that is no update. */
 export function otherNotification(state: AcpState, method: string, params: JsonObject): Report[] {
   const { sessionId: _session, ...data } = params;
   if (method === "_demian/notice") {
@@ -101,12 +102,10 @@ export function otherNotification(state: AcpState, method: string, params: JsonO
       notice(state, "acp_notice", { level: LEVELS.get(severity) ?? "info", text: stringOf(message), data }),
     ];
   }
-  if (method !== "_demian/event") return [notice(state, `acp_notif_${wordOf(method)}`, { data })];
-  const event = objectOf(params["event"] ?? data);
-  const { type, ...rest } = event;
-  return [notice(state, `demian_${wordOf(stringOf(type) ?? "event")}`, { data: rest })];
+  return [notice(state, `acp_notif_${wordOf(method)}`, { data })];
 }
 
-function wordOf(name: string): string {
+/** A name as a part of a category. */
+export function wordOf(name: string): string {
   return name.replace(/^[^A-Za-z0-9]+/, "").replace(/[^A-Za-z0-9]+/g, "_");
 }

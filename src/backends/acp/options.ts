@@ -1,4 +1,4 @@
-// `options.<name>.*` of an ACP agent: the same for all of them.
+// `options.<name>.*` of an ACP agent: the same for all of them, and one more for our own.
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
 import * as z from "zod";
@@ -27,15 +27,25 @@ export const AcpOptions = z.strictObject({
   user_echo: flag,
 });
 
+const DemianOptions = AcpOptions.extend({
+  /** One agent, or several that delegate to each other; absent: as its configuration says. */
+  agent_mode: z.enum(["single-agent", "multi-agent"]).nullish(),
+});
+
 /** The same without the nulls. */
 export type AcpOptions = {
-  [K in keyof z.infer<typeof AcpOptions>]?: NonNullable<z.infer<typeof AcpOptions>[K]>;
+  [K in keyof z.infer<typeof DemianOptions>]?: NonNullable<z.infer<typeof DemianOptions>[K]>;
 };
 
+/** What sessions of this agent may be opened with. */
+export function optionsOf({ hasAgentModes }: Pick<AcpSpec, "hasAgentModes">): typeof AcpOptions {
+  return hasAgentModes === true ? DemianOptions : AcpOptions;
+}
+
 /** Throws `invalid_message` with the path of the bad field; gives back the block without nulls. */
-export function checkAcpOptions(name: string, block: Record<string, unknown>): AcpOptions {
-  const at = `/options/${name}`;
-  const checked = AcpOptions.safeParse(block);
+export function checkAcpOptions(spec: AcpSpec, block: Record<string, unknown>): AcpOptions {
+  const at = `/options/${spec.name}`;
+  const checked = optionsOf(spec).safeParse(block);
   if (!checked.success) throw new CodedError("invalid_message", explainIssues(checked.error.issues, at));
   const options = Object.fromEntries(
     Object.entries(checked.data).filter(([, value]) => value != null),

@@ -5,9 +5,18 @@ import type { RpcId } from "../../base/jsonrpc.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { fillForm, formOf } from "../forms.ts";
 import { titleOf } from "../request-title.ts";
-import { objectOf, optional, textOf } from "../values.ts";
+import { objectOf, optional, stringsOf, textOf } from "../values.ts";
 import { describePermission, optionOf } from "./permissions.ts";
-import { type AcpState, nativeIdOf, notice, type PendingAsk, type Report } from "./state.ts";
+import {
+  type AcpState,
+  demianMeta,
+  isDemian,
+  nativeIdOf,
+  notice,
+  type PendingAsk,
+  type Report,
+  toReports,
+} from "./state.ts";
 import { closeText } from "./texts.ts";
 import { askAbout, nameOf } from "./tools.ts";
 
@@ -96,7 +105,7 @@ function permission(state: AcpState, request: AgentRequest): Report[] {
     const error = { code: INVALID_PARAMS, message: "toolCall/toolCallId is missing" };
     return [{ kind: "refuse", id, error }];
   }
-  const before: Report[] = [...closeText(state).map((event): Report => ({ kind: "event", event })), ...told];
+  const before: Report[] = [...toReports(closeText(state, tool.parent)), ...told];
   const { request_type, payload, rule } = describePermission(tool, params, {
     cwd: state.cwd,
     hearsReasons: isDemian(state),
@@ -109,7 +118,9 @@ function permission(state: AcpState, request: AgentRequest): Report[] {
   const native_id = nativeIdOf(id);
   state.asks.set(native_id, { id, native_id, method, params, rule });
   const thread_id = state.sessionId;
-  return [...before, { kind: "ask", ask: { native_id, request_type, payload, thread_id, item_id: tool.id } }];
+  const path = stringsOf(demianMeta(state, objectOf(params["toolCall"]))["agentPath"]);
+  const ask = { native_id, request_type, payload, thread_id, item_id: tool.id };
+  return [...before, { kind: "ask", ask: path.length === 0 ? ask : { ...ask, path } }];
 }
 
 function allowUnasked(state: AcpState, request: AgentRequest, why: string, tool_use_id: string): Report[] {
@@ -144,12 +155,6 @@ function permissionResult(state: AcpState, pending: PendingAsk, answer: Answer):
   const always = decision === "acceptAlways" ? optionOf(pending.params, "allow_always") : undefined;
   const optionId = once ?? always;
   return optionId === undefined ? CANCELLED : selected(optionId);
-}
-
-/** Our own agent says so when it is started; no other one reads what we add to ACP. */
-function isDemian({ agent }: AcpState): boolean {
-  const { _meta: own } = objectOf(agent["agentCapabilities"]);
-  return [agent["_meta"], own].some((meta) => objectOf(meta)["demian"] !== undefined);
 }
 
 function selected(optionId: string): JsonObject {

@@ -5,7 +5,7 @@ import type { RpcErrorBody } from "../../base/jsonrpc.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import { countOf, objectOf, optional, textOf } from "../values.ts";
-import { type AcpState, notice, type Report, type TurnState } from "./state.ts";
+import { type AcpState, demianMeta, isDemian, notice, type Report, type TurnState } from "./state.ts";
 
 export type Answer = { result: unknown } | { error: RpcErrorBody };
 type Failure = NonNullable<ResultEvent["error"]>;
@@ -29,14 +29,18 @@ export function judge(
   answer: Answer,
 ): { before: Report[]; result: ResultEvent } {
   const base = { type: "agent.result", backend: state.backend } as const;
-  const money = costOf(state);
   if ("error" in answer) {
     const error = toFailure(answer.error);
-    if (turn.isCancelled) return { before: [], result: { ...base, subtype: "interrupted", error } };
-    return { before: authReports(error), result: { ...base, subtype: "error", ...money, error } };
+    const spent = isDemian(state) ? objectOf(answer.error.data) : {};
+    const rest = { ...optional("usage", usageOf(spent)), ...costOf(state, spent["costUsd"]) };
+    if (turn.isCancelled) return { before: [], result: { ...base, subtype: "interrupted", ...rest, error } };
+    return { before: authReports(error), result: { ...base, subtype: "error", ...rest, error } };
   }
   const told = objectOf(answer.result);
-  const rest = { ...optional("usage", usageOf(told)), ...money };
+  const rest = {
+    ...optional("usage", usageOf(told)),
+    ...costOf(state, demianMeta(state, told)["costUsd"]),
+  };
   if (turn.isCancelled) return { before: [], result: { ...base, subtype: "interrupted", ...rest } };
   const failure = failureOf(turn, told);
   if (failure !== undefined) {
@@ -107,30 +111,40 @@ function authReports({ code, message }: Failure): Report[] {
 const USAGE_NAMES: ReadonlyArray<[keyof Usage & string, readonly string[]]> = [
   ["input_tokens", ["inputTokens", "input_tokens"]],
   ["output_tokens", ["outputTokens", "output_tokens"]],
-  ["cache_read_input_tokens", ["cachedReadTokens", "cachedInputTokens", "cached_input_tokens"]],
-  ["cache_creation_input_tokens", ["cachedWriteTokens", "cacheWriteInputTokens"]],
-  ["reasoning_output_tokens", ["thoughtTokens", "reasoningOutputTokens"]],
+  [
+    "cache_read_input_tokens",
+    ["cachedReadTokens", "cachedInputTokens", "cached_input_tokens", "cacheReadTokens"],
+  ],
+  ["cache_creation_input_tokens", ["cachedWriteTokens", "cacheWriteInputTokens", "cacheWriteTokens"]],
+  ["reasoning_output_tokens", ["thoughtTokens", "reasoningOutputTokens", "reasoningTokens"]],
 ];
 
-/** `usage` where the agent has it, else the vendor's `_meta.quota`. All zero means that nothing was counted. */
+/** `usage` where the agent has it, else the vendor's `_meta.quota`. */
 function usageOf(result: JsonObject): Usage | undefined {
   const quota = objectOf(objectOf(result["_meta"])["quota"])["token_count"];
   for (const counts of [result["usage"], quota].filter(isObject)) {
-    const usage = Object.fromEntries(
-      USAGE_NAMES.flatMap(([name, names]) => {
-        const count = names.map((each) => countOf(counts[each])).find((each) => each !== undefined);
-        return count === undefined ? [] : [[name, count]];
-      }),
-    ) as Usage;
-    if (Object.values(usage).some((count) => count !== undefined && count > 0)) return usage;
+    const usage = toUsage(counts);
+    if (usage !== undefined) return usage;
   }
   return undefined;
 }
 
-/** Agents tell what the session has cost so far. */
-function costOf(state: AcpState): { cost_usd?: number } {
+/** By whatever names they come; all zero means that nothing was counted. */
+export function toUsage(counts: JsonObject): Usage | undefined {
+  const usage = Object.fromEntries(
+    USAGE_NAMES.flatMap(([name, names]) => {
+      const count = names.map((each) => countOf(counts[each])).find((each) => each !== undefined);
+      return count === undefined ? [] : [[name, count]];
+    }),
+  ) as Usage;
+  return Object.values(usage).some((count) => count !== undefined && count > 0) ? usage : undefined;
+}
+
+/** Agents tell what the session has cost so far; demian what the turn has. */
+function costOf(state: AcpState, ofTurn: unknown): { cost_usd?: number } {
   const { costUsd, costBefore } = state;
   state.costBefore = costUsd;
+  if (typeof ofTurn === "number" && Number.isFinite(ofTurn) && ofTurn >= 0) return { cost_usd: ofTurn };
   if (costUsd === undefined || costBefore === undefined || costUsd <= costBefore) return {};
   // Money in floating point: without this 0.3 - 0.1 is 0.19999999999999998.
   return { cost_usd: Number((costUsd - costBefore).toFixed(9)) };

@@ -26,6 +26,8 @@ export interface AcpSpec {
   handshakeMs?: number;
   /** Our own: it takes model and mode with the session, before it looks for a provider. */
   isOurs?: boolean;
+  /** Its sessions may be told whether they have one agent or several. */
+  hasAgentModes?: boolean;
   /** Whether it could do anything; asked when agents are looked for. Absent: it could. */
   isReady?(): Promise<boolean>;
   /** Known without asking it. */

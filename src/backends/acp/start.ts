@@ -83,13 +83,14 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     ...optional("model", options.model ?? spec.model),
     ...optional("mode", options.mode ?? spec.mode),
   };
+  const own = { ...chosen, ...optional("agent_mode", options.agent_mode) };
   const opening: Opening = {
     name: spec.name,
     server,
     cwd,
     meta: entry.own
       ? undefined
-      : { blemees: { env: sessionEnvironment(identity), ...(spec.isOurs ? chosen : {}) } },
+      : { blemees: { env: sessionEnvironment(identity), ...(spec.isOurs ? own : {}) } },
     wishes: { ...(spec.isOurs ? {} : chosen), config: { ...spec.config, ...options.config } },
     limits,
     clock,

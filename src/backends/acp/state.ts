@@ -3,6 +3,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { RpcErrorBody, RpcId } from "../../base/jsonrpc.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Ask } from "../types.ts";
+import { objectOf } from "../values.ts";
 import type { Settings } from "./settings.ts";
 
 export interface TranslateOptions {
@@ -41,6 +42,15 @@ export interface Tool {
   told: string | undefined;
 }
 
+/** A sub-agent, as it was told when it started. */
+export interface SubAgent {
+  /** From below the session's own agent down to this one. */
+  path: string[];
+  agent: string;
+  provider?: string;
+  model?: string;
+}
+
 /** One prompt, from the moment it is written to its answer. */
 export interface TurnState {
   /** We asked the agent to stop: whatever it answers, that is how the turn ended. */
@@ -74,12 +84,16 @@ export interface AcpState {
   /** What the agent said about itself. */
   readonly agent: JsonObject;
   turn: TurnState | undefined;
-  text: OpenText | undefined;
-  texts: number;
+  /** By who speaks: the call that started a sub-agent, or nothing for the agent itself. */
+  readonly texts: Map<string | undefined, OpenText>;
+  /** How many there were. */
+  textCount: number;
   /** Of the running turn, by toolCallId. */
   readonly tools: Map<string, Tool>;
   /** Tools that have their result: what still comes for them is late. */
   readonly doneTools: Set<string>;
+  /** Sub-agents of demian that work, by the call that started each. */
+  readonly subAgents: Map<string, SubAgent>;
   readonly asks: Map<string, PendingAsk>;
   /** What a person allowed for this session. */
   readonly rules: Set<string>;
@@ -119,10 +133,11 @@ export function newState(parts: StateParts): AcpState {
   return {
     ...rest,
     turn: undefined,
-    text: undefined,
-    texts: 0,
+    texts: new Map(),
+    textCount: 0,
     tools: new Map(),
     doneTools: new Set(),
+    subAgents: new Map(),
     asks: new Map(),
     rules: new Set(),
     contextWindow: undefined,
@@ -131,6 +146,17 @@ export function newState(parts: StateParts): AcpState {
     costUsd: isNew ? 0 : undefined,
     costBefore: isNew ? 0 : undefined,
   };
+}
+
+/** Our own agent says so when it is started; no other one reads what we add to ACP, nor says what we add. */
+export function isDemian({ agent }: Pick<AcpState, "agent">): boolean {
+  const { _meta: own } = objectOf(agent["agentCapabilities"]);
+  return [agent["_meta"], own].some((meta) => objectOf(meta)["demian"] !== undefined);
+}
+
+/** `_meta.demian` of a frame; empty when it is another agent's. */
+export function demianMeta(state: AcpState, frame: JsonObject): JsonObject {
+  return isDemian(state) ? objectOf(objectOf(frame["_meta"])["demian"]) : {};
 }
 
 /** JSON keeps 0 and "0" apart: ids are numbers from 0 on, or strings. */
@@ -146,10 +172,12 @@ export interface NoticeParts {
   level?: "info" | "warn" | "error";
   text?: string | undefined;
   data?: JsonObject | undefined;
+  /** The call that started the sub-agent which it is about. */
+  parent?: string | undefined;
 }
 
 export function notice(state: AcpState, category: string, parts: NoticeParts = {}): Report {
-  const { level = "info", text, data } = parts;
+  const { level = "info", text, data, parent } = parts;
   return {
     kind: "event",
     event: {
@@ -159,6 +187,7 @@ export function notice(state: AcpState, category: string, parts: NoticeParts = {
       category,
       ...(text === undefined ? {} : { text }),
       ...(data === undefined || Object.keys(data).length === 0 ? {} : { data }),
+      ...(parent === undefined ? {} : { parent_tool_use_id: parent }),
     },
   };
 }

@@ -16,19 +16,15 @@ export function addChunk(
   const content = objectOf(update["content"]);
   const messageId = textOf(update["messageId"]);
   if (content["type"] !== "text") {
-    return [...closeText(state), messageOf(state, toBlock(content), messageId, parent)];
+    return [...closeText(state, parent), messageOf(state, toBlock(content), messageId, parent)];
   }
   const text = stringOf(content["text"]) ?? "";
   if (text === "") return [];
-  const open = state.text;
-  const isSame = open?.kind === kind && open.messageId === messageId && open.parent === parent;
-  const events = isSame ? [] : closeText(state);
-  if (state.text === undefined) {
-    state.texts += 1;
-    state.text = { kind, messageId, itemId: messageId ?? `text-${state.texts}`, text: "", parent };
-  }
-  state.text.text += text;
-  const { itemId } = state.text;
+  const before = state.texts.get(parent);
+  const isSame = before?.kind === kind && before.messageId === messageId;
+  const events = isSame ? [] : closeText(state, parent);
+  const open = isSame ? before : beginText(state, { kind, messageId, parent });
+  open.text += text;
   return [
     ...events,
     {
@@ -36,20 +32,34 @@ export function addChunk(
       backend: state.backend,
       kind,
       text,
-      item_id: itemId,
+      item_id: open.itemId,
       ...optional("parent_tool_use_id", parent),
     },
   ];
 }
 
-export function closeText(state: AcpState): AgentEvent[] {
-  const open = state.text;
+function beginText(state: AcpState, text: Pick<OpenText, "kind" | "messageId" | "parent">): OpenText {
+  state.textCount += 1;
+  const open = { ...text, itemId: text.messageId ?? `text-${state.textCount}`, text: "" };
+  state.texts.set(text.parent, open);
+  return open;
+}
+
+/** Of the agent itself, or of the sub-agent that this call has started. */
+export function closeText(state: AcpState, parent?: string): AgentEvent[] {
+  const open = state.texts.get(parent);
   if (open === undefined) return [];
-  state.text = undefined;
+  state.texts.delete(parent);
   const isText = open.kind === "text";
-  if (isText && state.turn !== undefined && open.parent === undefined) state.turn.lastText = open.text;
+  if (isText && state.turn !== undefined && parent === undefined) state.turn.lastText = open.text;
   const block = isText ? { type: "text", text: open.text } : { type: "thinking", thinking: open.text };
-  return [messageOf(state, block, open.messageId, open.parent)];
+  return [messageOf(state, block, open.messageId, parent)];
+}
+
+/** The agent's own stands last: it may be the answer. */
+export function closeTexts(state: AcpState): AgentEvent[] {
+  const parents = [...state.texts.keys()].filter((parent) => parent !== undefined);
+  return [...parents, undefined].flatMap((parent) => closeText(state, parent));
 }
 
 /** The turn ended well with it. */

@@ -5,6 +5,7 @@ import type { AgentEvent } from "../../protocol/events.ts";
 import { objectOf, objectsOf, optional, stringOf, textOf } from "../values.ts";
 import { type Change, changesIn } from "./diffs.ts";
 import { type AcpState, notice, type Report, type Tool, toReports } from "./state.ts";
+import { parentIn } from "./sub-agents.ts";
 import { outputOf, terminalOf } from "./tool-output.ts";
 
 const FINAL: ReadonlySet<unknown> = new Set(["completed", "failed"]);
@@ -45,9 +46,12 @@ export function askAbout(state: AcpState, call: JsonObject): { tool: Tool | unde
   return { tool, reports };
 }
 
-/** The turn is over: what has no result by now never gets one. */
+/** The turn is over: what has no result by now never gets one. Those of sub-agents come first, the deepest before all. */
 export function closeTools(state: AcpState, why: string): AgentEvent[] {
-  return [...state.tools.values()].flatMap((tool) => {
+  const tools = [...state.tools.values()];
+  const own = tools.filter(({ parent }) => parent === undefined);
+  const others = tools.filter(({ parent }) => parent !== undefined).reverse();
+  return [...others, ...own].flatMap((tool) => {
     const use = tool.told === undefined ? [useTool(state, tool)] : [];
     return [...use, resultOf(state, tool, { output: tool.terminal || why, is_error: true })];
   });
@@ -90,7 +94,7 @@ function mergeTool(state: AcpState, id: string, update: JsonObject): Tool {
   tool.title = textOf(update["title"]) ?? tool.title;
   tool.kind = textOf(update["kind"]) ?? tool.kind;
   tool.status = textOf(update["status"]) ?? tool.status;
-  tool.parent = textOf(meta["parentToolUseId"]) ?? tool.parent;
+  tool.parent = parentIn(state, update) ?? tool.parent;
   if (hasInput(update["rawInput"])) tool.input = update["rawInput"];
   // An update without content leaves what was there; an empty one says nothing either.
   if (Array.isArray(update["content"]) && update["content"].length > 0) tool.content = update["content"];
@@ -169,9 +173,10 @@ function newInput(state: AcpState, tool: Tool): Report[] {
   return [notice(state, "acp_tool_input", { data: { tool_use_id: tool.id, name: nameOf(tool), input } })];
 }
 
-/** What came before is what the tool is about to do, and not its output. */
+/** What came before is what the tool is about to do, and not its output. A sub-agent's steps are told as what they are. */
 function progress(state: AcpState, tool: Tool, update: JsonObject): Report[] {
   const { content } = update;
+  if (state.subAgents.has(tool.id)) return [];
   if (tool.status !== "in_progress" || !Array.isArray(content) || content.length === 0) return [];
   const isFirst = update["sessionUpdate"] === "tool_call";
   if (isFirst || JSON.stringify(content) === JSON.stringify(tool.progress)) return [];

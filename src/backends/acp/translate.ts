@@ -2,6 +2,7 @@
 // the order of the frames.
 import type { JsonObject } from "../../base/json.ts";
 import type { RpcId } from "../../base/jsonrpc.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
 import { objectOf, stringOf, textOf } from "../values.ts";
 import { introduce } from "./intro.ts";
 import {
@@ -18,7 +19,8 @@ import {
 import { toReportsOfRequest, withdraw, withdrawAll } from "./requests.ts";
 import { type Answer, judge } from "./results.ts";
 import { type AcpState, notice, type Report, toReports } from "./state.ts";
-import { addChunk, asFinalAnswer, closeText } from "./texts.ts";
+import { closeSubAgents, demianEvent, parentIn } from "./sub-agents.ts";
+import { addChunk, asFinalAnswer, closeText, closeTexts } from "./texts.ts";
 import { closeTools, updateTool } from "./tools.ts";
 
 /** What the process hands to a session, in the order in which it was printed. */
@@ -32,10 +34,13 @@ type Translate = (state: AcpState, update: JsonObject) => Report[];
 
 /** Said outside of a turn, these would look like part of the next one. */
 const CONTENT: ReadonlyMap<string, Translate> = new Map<string, Translate>([
-  ["agent_message_chunk", (state, update) => toReports(addChunk(state, "text", update, parentOf(update)))],
+  [
+    "agent_message_chunk",
+    (state, update) => toReports(addChunk(state, "text", update, parentIn(state, update))),
+  ],
   [
     "agent_thought_chunk",
-    (state, update) => toReports(addChunk(state, "thinking", update, parentOf(update))),
+    (state, update) => toReports(addChunk(state, "thinking", update, parentIn(state, update))),
   ],
   ["user_message_chunk", userChunk],
   ["tool_call", toolUpdate],
@@ -65,7 +70,7 @@ export function translate(state: AcpState, frame: Frame): Report[] {
 /** A prompt is about to be written. */
 export function beginTurn(state: AcpState): Report[] {
   state.turn = { isCancelled: false, isDeclined: false, failure: undefined, isFailed: false, lastText: "" };
-  state.text = undefined;
+  state.texts.clear();
   return introduce(state);
 }
 
@@ -79,7 +84,8 @@ export function cancelTurn(state: AcpState): Report[] {
 export function abandonTurn(state: AcpState, why: string): Report[] {
   const reports = [
     ...withdrawAll(state, why, false),
-    ...toReports([...closeText(state), ...closeTools(state, why)]),
+    ...toReports(closeTexts(state)),
+    ...closeWork(state, why),
   ];
   state.turn = undefined;
   return reports;
@@ -90,6 +96,7 @@ function translateFrame(state: AcpState, frame: Frame): Report[] {
   if (frame.kind === "request") return toReportsOfRequest(state, frame);
   const { method, params } = frame;
   if (method === "$/cancel_request") return withdraw(state, params["requestId"]);
+  if (method === "_demian/event") return demianEvent(state, params);
   if (method !== "session/update") return otherNotification(state, method, params);
   const update = objectOf(params["update"]);
   const kind = stringOf(update["sessionUpdate"]) ?? "";
@@ -107,18 +114,35 @@ function endTurn(state: AcpState, answer: Answer): Report[] {
   // It is over on the other side: an answer to what is still open would be heard by nobody who waits.
   const withdrawn = withdrawAll(state, "the turn has ended", true);
   const why = turn.isCancelled ? "interrupted" : "the turn ended without a result of this tool";
-  const tools = closeTools(state, why);
-  const said = closeText(state);
+  const said = closeTexts(state);
+  const work = closeWork(state, why);
   const { before, result } = judge(state, turn, answer);
   const texts = result.subtype === "success" ? said.map(asFinalAnswer) : said;
   state.turn = undefined;
-  return [...withdrawn, ...toReports([...texts, ...tools]), ...before, { kind: "event", event: result }];
+  return [...withdrawn, ...toReports(texts), ...work, ...before, { kind: "event", event: result }];
 }
 
+/** What sub-agents do ends before them, and they before the calls that started them. */
+function closeWork(state: AcpState, why: string): Report[] {
+  const tools = closeTools(state, why);
+  const isOwn = ({ parent_tool_use_id: parent }: AgentEvent) => parent === undefined;
+  return [
+    ...toReports(tools.filter((tool) => !isOwn(tool))),
+    ...closeSubAgents(state, why),
+    ...toReports(tools.filter(isOwn)),
+  ];
+}
+
+/** Who calls a tool has said what there was to say; so has the sub-agent whose call ends. */
 function toolUpdate(state: AcpState, update: JsonObject): Report[] {
+  const id = textOf(update["toolCallId"]) ?? "";
+  const parent = parentIn(state, update) ?? state.tools.get(id)?.parent;
   const reports = updateTool(state, update);
-  const isTold = reports.some(({ kind }) => kind === "event");
-  return isTold ? [...toReports(closeText(state)), ...reports] : reports;
+  const events = reports.flatMap((report) => (report.kind === "event" ? [report.event] : []));
+  if (events.length === 0) return reports;
+  const isOver = events.some(({ type }) => type === "agent.tool_result");
+  const said = [...(isOver ? closeText(state, id) : []), ...closeText(state, parent)];
+  return [...toReports(said), ...reports];
 }
 
 /** Live, an agent says in the user's name only what it made up itself. */
@@ -139,10 +163,6 @@ function stray(state: AcpState, kind: string, update: JsonObject): Report[] {
   if (text === "") return [];
   const data = text === undefined ? { content: update["content"] } : {};
   return [notice(state, "acp_stray_text", { text, data: { kind, ...data } })];
-}
-
-function parentOf(update: JsonObject): string | undefined {
-  return textOf(objectOf(objectOf(update["_meta"])["claudeCode"])["parentToolUseId"]);
 }
 
 function answerOf(answer: Answer): unknown {

@@ -15,6 +15,12 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   { name: "/provider", usage: "/provider [KEY]", summary: "another provider, from the next message on" },
   { name: "/model", usage: "/model [NAME]", summary: "another model" },
   { name: "/agent", usage: "/agent [NAME]", summary: "another agent" },
+  { name: "/agents", usage: "/agents", summary: "the sub-agents that it may give work to" },
+  {
+    name: "/use-plan",
+    usage: "/use-plan [TEXT]",
+    summary: "send the plan that claudecode-plan made, with these words",
+  },
   { name: "/help", usage: "/help", summary: "what can be typed here" },
   { name: "/exit", usage: "/exit, /quit", summary: "stop what runs, and leave", isForRunning: true },
 ];

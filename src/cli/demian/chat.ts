@@ -4,16 +4,20 @@ import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
+import { cutTo } from "../bar.ts";
 import { usageLines } from "../help-lines.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { Choosing } from "./choosing.ts";
+import { compactedText } from "./event-lines.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
 import { askQuestion, createAsker } from "./permission.ts";
-import { compactedText, Progress } from "./progress.ts";
+import { Progress } from "./progress.ts";
 import type { Screen } from "./screen.ts";
 import { chosenOf, findProvider, type Settings, settingsLine, unknownProvider } from "./settings.ts";
+import { spentText } from "./spent.ts";
+import { type Main, subAgentLines, teamLine } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
 
 export interface ChatOptions {
@@ -30,6 +34,9 @@ export interface ChatOptions {
 
 const PROMPT = "> ";
 const MORE = "… ";
+const PLAN_MADE =
+  "· this is a plan, and nothing of it was done; /use-plan sends it with your next words (/provider chooses who carries it out)";
+const NO_PLAN = "· there is no plan; the provider claudecode-plan makes one: /provider claudecode-plan";
 
 export class Chat {
   readonly #options: ChatOptions;
@@ -99,8 +106,18 @@ export class Chat {
     if (this.#session.sandbox === "none") {
       screen.warn("! commands cannot be isolated here and are refused; `demian doctor` says why");
     }
+    if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
     screen.note(`· ${this.#session.sandbox} holds commands; /help shows what can be typed, Ctrl-D leaves`);
     return true;
+  }
+
+  get #main(): Main {
+    return { agent: this.#settings.agent.value, provider: this.#settings.provider.value };
+  }
+
+  #sayTeam(): void {
+    const { screen, runtime } = this.#options;
+    screen.note(`· multi-agent: ${cutTo(teamLine(runtime, this.#main), 4 * screen.columns)}`);
   }
 
   #choosing(): Choosing {
@@ -158,7 +175,7 @@ export class Chat {
     }
   }
 
-  async #turn(text: string): Promise<void> {
+  async #turn(text: string, usePlan = false): Promise<void> {
     const { screen } = this.#options;
     const session = this.#session;
     if (session === undefined) return;
@@ -171,10 +188,15 @@ export class Chat {
       end: () => screen.note("· the input has ended: leaving when this task is done"),
     });
     try {
-      const report = await session.run({ text, ...(parts.length === 0 ? {} : { parts }) });
+      const report = await session.run({
+        text,
+        ...(parts.length === 0 ? {} : { parts }),
+        ...(usePlan ? { usePlan } : {}),
+      });
       unwatch();
       await showReport(report, screen, this.#progress);
       await this.#remember(report);
+      if (report.plan !== undefined) screen.note(PLAN_MADE);
       screen.note(`· ${spentText(report)}`);
     } finally {
       unwatch();
@@ -212,11 +234,18 @@ export class Chat {
     if (name === "/exit") this.#leave(0);
     if (name === "/stop") screen.note("· no task is running");
     if (name === "/help") screen.say(["", ...usageLines(CHAT_COMMANDS), ""].join("\n"));
+    if (name === "/agents") screen.say(subAgentLines(this.#options.runtime, this.#main).join("\n"));
+    if (name === "/use-plan") await this.#usePlan(session, word);
     if (name === "/agent") await this.#useAgent(session, word);
     if (name === "/provider" || name === "/model") await this.#useProvider(session, name, word);
     if (name !== "/compact") return;
     const report = session.compact();
     screen.note(`· ${report === undefined ? "there is too little to compact" : compactedText(report)}`);
+  }
+
+  async #usePlan(session: DemianSession, word: string | undefined): Promise<void> {
+    if (session.plan === undefined) this.#options.screen.note(NO_PLAN);
+    else await this.#turn(word ?? "Carry out this plan.", true);
   }
 
   async #useAgent(session: DemianSession, word: string | undefined): Promise<void> {
@@ -238,6 +267,7 @@ export class Chat {
       model: session.model === model.value ? model : { value: session.model, source: "config" },
     };
     screen.note(`· ${settingsLine(this.#settings, [])}`);
+    if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
   }
 
   async #useProvider(session: DemianSession, name: string, word: string | undefined): Promise<void> {
@@ -311,13 +341,4 @@ export class Chat {
     if (this.#isRunning) this.#abort();
     this.#leaving.abort();
   }
-}
-
-function spentText({ turns, usage }: TurnReport): string {
-  const { inputTokens, outputTokens } = usage;
-  const counted = turns === 1 ? "1 turn" : `${turns} turns`;
-  // Not every provider counts.
-  return inputTokens + outputTokens === 0
-    ? counted
-    : `${counted}, ${inputTokens} tokens in, ${outputTokens} out`;
 }

@@ -3,7 +3,7 @@
 import type { Flag } from "../command.ts";
 import { SHELLS } from "../completion.ts";
 import type { Command } from "./command.ts";
-import { ACP_FLAGS, LOOK_FLAGS } from "./flags.ts";
+import { ACP_FLAGS, LOOK_FLAGS, TEAM_FLAGS } from "./flags.ts";
 
 const NAMES: Flag = { name: "names", summary: "only the names, one a line" };
 
@@ -21,10 +21,16 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "list-agents",
     usage: "list-agents",
-    summary: "the agents that can be chosen, and where they come from",
+    summary: "the agents, who can be chosen and who can be called, and where they come from",
     words: [0, 0],
-    flags: [...LOOK_FLAGS, NAMES],
-    examples: ["list-agents", "list-agents --json"],
+    flags: [
+      { name: "all", summary: "the hidden ones too" },
+      { name: "main", summary: "only those that --agent takes" },
+      ...LOOK_FLAGS,
+      NAMES,
+    ],
+    examples: ["list-agents", "list-agents --all --json"],
+    notes: ["CALLABLE: in multi-agent mode others may give it work."],
     run: async (given, context) => (await import("./list.ts")).listAgents(given, context),
   },
   {
@@ -32,8 +38,9 @@ export const COMMANDS: readonly Command[] = [
     usage: "list-tools",
     summary: "the tools that agents have, and what they may touch",
     words: [0, 0],
-    flags: [...LOOK_FLAGS, NAMES],
-    examples: ["list-tools", "list-tools --json"],
+    flags: [...TEAM_FLAGS, NAMES],
+    examples: ["list-tools", "list-tools --multi-agent --json"],
+    notes: ["With several agents there is delegate_agent too, as the default agent sees it."],
     run: async (given, context) => (await import("./list.ts")).listTools(given, context),
   },
   {
@@ -48,10 +55,10 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "doctor",
     usage: "doctor [policies]",
-    summary: "check configuration, providers, sandbox and files; say what to do",
+    summary: "check configuration, providers, logins, agents, tools and sandbox; say what to do",
     words: [0, 1],
     flags: [
-      ...LOOK_FLAGS,
+      ...TEAM_FLAGS,
       { name: "upgrade-namespaces", summary: "with policies: name tools in rules as demian.TOOL" },
       { name: "write", summary: "with policies: change the file, and keep the old one beside it" },
     ],

@@ -23,7 +23,7 @@ function tableOf(program: string): CompletionTable {
     commonFlags: COMMON_FLAGS,
     asks: {},
     flagAsks: {
-      agent: `${program} list-agents --names`,
+      agent: `${program} list-agents --main --names`,
       provider: `${program} list-providers --names`,
       sandbox: `printf "%s\\n" ${SANDBOX_MODES.join(" ")}`,
       mode: 'printf "%s\\n" single multi',

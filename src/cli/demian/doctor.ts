@@ -1,10 +1,13 @@
 // `demian doctor`: looks at everything a session needs and says what to do about what is not right.
 import { sanitizeLine } from "../../base/sanitize.ts";
+import type { RuntimeOrder } from "../../runtime/session-types.ts";
 import { type Arguments, UsageError } from "../command.ts";
 import { table } from "../output.ts";
 import type { Context } from "./command.ts";
+import { checkLoaded } from "./doctor/agents.ts";
 import type { Check } from "./doctor/check.ts";
 import { checkConfig } from "./doctor/config.ts";
+import { checkLogins } from "./doctor/logins.ts";
 import { checkNode, checkRipgrep, checkSandbox, checkState } from "./doctor/machine.ts";
 import { runPolicies } from "./doctor/policies.ts";
 import { checkProviders } from "./doctor/providers.ts";
@@ -29,18 +32,38 @@ export async function runDoctor(given: Arguments, context: Context): Promise<num
 }
 
 /** What needs a configuration is left out when there is none that can be read. */
-async function allChecks(given: Arguments, { io }: Context): Promise<Check[]> {
-  const { cwd, configPath } = orderOf(given, io.cwd);
-  const order = { cwd, env: io.env, ...(configPath === undefined ? {} : { configPath }) };
+async function allChecks(given: Arguments, context: Context): Promise<Check[]> {
+  const { env } = context.io;
+  const { cwd, configPath, flags } = orderOf(given, context.io.cwd);
+  const order = { cwd, env, flags, ...(configPath === undefined ? {} : { configPath }) };
   const { checks, config } = await checkConfig(order);
+  const told = checks.map(({ text }) => text);
   const rest = await Promise.all([
     ...(config === undefined
       ? []
-      : [checkProviders(config, io.env), checkSandbox(config.sandbox, cwd, io.env)]),
-    checkRipgrep(cwd, io.env),
-    checkState(io.env),
+      : [
+          checkProviders(config, env),
+          checkLogins(config, env),
+          loadedChecks(order, context, told),
+          checkSandbox(config.sandbox, cwd, env),
+        ]),
+    checkRipgrep(cwd, env),
+    checkState(env),
   ]);
   return [checkNode(), ...checks, ...rest.flat()];
+}
+
+async function loadedChecks(
+  order: RuntimeOrder,
+  context: Context,
+  told: readonly string[],
+): Promise<Check[]> {
+  const runtime = await context.createRuntime(order);
+  try {
+    return checkLoaded(runtime, told);
+  } finally {
+    await runtime.close();
+  }
 }
 
 async function showChecks(checks: readonly Check[], { output }: Context): Promise<void> {

@@ -16,6 +16,17 @@ const PLACE: readonly Flag[] = [
   { name: "config", value: "PATH", completes: "file", summary: "one more config file, over the others" },
 ];
 
+const MODE: readonly Flag[] = [
+  {
+    name: "mode",
+    value: "MODE",
+    completes: "mode",
+    summary: "single, or multi: the agent may give work to sub-agents",
+  },
+  { name: "single-agent", summary: "the same as --mode single" },
+  { name: "multi-agent", summary: "the same as --mode multi" },
+];
+
 /** What a session is opened with. */
 const SESSION: readonly Flag[] = [
   {
@@ -43,16 +54,16 @@ const SESSION: readonly Flag[] = [
   { name: "no-transcript", summary: "write nothing to .demian/transcripts" },
   { name: "main-max-context-tokens", value: "N", summary: "how much of the conversation the model sees" },
   { name: "main-compact-at", value: "RATIO", summary: "compact when so much of that is used (0 to 1)" },
-  { name: "mode", value: "MODE", completes: "mode", summary: "single or multi; multi is not there yet" },
-  { name: "single-agent", summary: "the same as --mode single" },
-  { name: "multi-agent", summary: "the same as --mode multi" },
-  { name: "sub-max-context-tokens", value: "N", summary: "the same for sub-agents, which are not there yet" },
-  { name: "sub-compact-at", value: "RATIO", summary: "the same for sub-agents, which are not there yet" },
-  { name: "trust-project", summary: "trust .demian/config.json of this workspace as it is now" },
-  { name: "trust-user-tools", summary: "accepted; tools are not loaded from files yet" },
+  ...MODE,
+  { name: "sub-max-context-tokens", value: "N", summary: "how much of its work a sub-agent's model sees" },
+  { name: "sub-compact-at", value: "RATIO", summary: "compact that when so much is used (0 to 1)" },
+  { name: "trust-project", summary: "trust what is in .demian of this workspace as it is now" },
+  { name: "trust-user-tools", summary: "load the tools of ~/.demian/tools: they are programs" },
 ];
 
 export const LOOK_FLAGS: readonly Flag[] = [...PLACE, JSON_DOCUMENT];
+/** Also for what is different with several agents. */
+export const TEAM_FLAGS: readonly Flag[] = [...MODE, ...LOOK_FLAGS];
 export const ACP_FLAGS: readonly Flag[] = [...SESSION, ...PLACE];
 
 /** Of demian without a command. */

@@ -55,6 +55,7 @@ export async function runOnce(options: OnceOptions): Promise<number> {
     if (isGood(report)) await options.onAnswered();
     if (isJson && !stopping.isUnread) await output.json({ type: "result", sessionId: session.id, ...report });
     else if (!isJson) await showReport(report, screen, progress);
+    if (!isJson && report.plan !== undefined) screen.note("· this is a plan: nothing of it was carried out");
     return stopping.code ?? exitCodeOf(report.outcome);
   } finally {
     await session?.close();

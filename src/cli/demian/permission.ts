@@ -17,14 +17,17 @@ export interface AskerOptions {
   interrupt?(): void;
 }
 
-const NOBODY =
-  "nobody could be asked (no terminal); allow it with --yes or with a rule under `permissions` in ~/.demian/config.json";
+const NOBODY = "nobody could be asked (no terminal); allow it with --yes or with";
+const NOBODY_TO_WIDEN =
+  "nobody could be asked (no terminal); its own rules deny it, so only a person can allow it, and --yes does not";
+const ITS_RULE = "a rule under `permissions` in ~/.demian/config.json";
+const ITS_INVOCATION = "`delegation.invocationDecision` of that agent";
 
 export function createAsker({ screen, terminal, leave, interrupt }: AskerOptions): Asker {
   return async (prompt, signal) => {
     const keyboard = terminal();
     if (keyboard === undefined) {
-      screen.ask(`✗ ${cutTo(revealLine(prompt.title), 120)}: ${NOBODY}`);
+      screen.ask(`✗ ${cutTo(whoWants(prompt), 120)}: ${nobodyText(prompt)}`);
       return { decision: "deny", by: "nobody" };
     }
     screen.ask(shownLines(prompt, screen.columns).join("\n"));
@@ -35,7 +38,7 @@ export function createAsker({ screen, terminal, leave, interrupt }: AskerOptions
         interrupt?.();
         return { decision: "deny", stop: true };
       }
-      if (said.kind === "line" && isDiffWanted(said.text, prompt)) {
+      if (said.kind === "line" && isWholeWanted(said.text, prompt)) {
         screen.ask(shownLines(prompt, screen.columns, true).join("\n"));
         continue;
       }
@@ -48,6 +51,17 @@ export function createAsker({ screen, terminal, leave, interrupt }: AskerOptions
       screen.ask(answer);
     }
   };
+}
+
+function nobodyText({ invocation, widens }: PermissionPrompt): string {
+  if (widens === true) return NOBODY_TO_WIDEN;
+  return `${NOBODY} ${invocation === undefined ? ITS_RULE : ITS_INVOCATION}`;
+}
+
+/** `reviewer > linter -> bash: ls`; of the main agent only what it wants. */
+function whoWants({ agentPath = [], title }: PermissionPrompt): string {
+  const path = agentPath.map(revealLine).join(" > ");
+  return path === "" ? revealLine(title) : `${path} -> ${revealLine(title)}`;
 }
 
 const REFUSED: PermissionAnswer = { decision: "deny" };
@@ -69,8 +83,9 @@ export function answerOf(text: string, offersAlways: boolean): PermissionAnswer 
   return `that is no answer: y, n${offersAlways ? ", a" : ""}, /stop, or n and what to do instead`;
 }
 
-function isDiffWanted(text: string, { changes = [] }: PermissionPrompt): boolean {
-  return changes.length > 0 && /^d(iff)?$/i.test(text.trim());
+/** Of a long change or a long handoff the question shows a part. */
+function isWholeWanted(text: string, { changes = [], invocation }: PermissionPrompt): boolean {
+  return (changes.length > 0 || invocation !== undefined) && /^d(iff)?$/i.test(text.trim());
 }
 
 /** A row that the terminal would break by itself could begin with what looks like our own words. */

@@ -22,16 +22,25 @@ const STOP_REASONS: Readonly<Record<Exclude<TurnEnd, "failed">, StopReason>> = {
 /** Throws what the provider failed with. Who cancelled gets `cancelled`, however the turn came to its end. */
 export function promptAnswer(report: TurnReport, isCancelled: boolean): PromptResponse {
   const { outcome, failure, message, turns } = report;
+  const { costUsd } = report.usage;
   const usage = usageOf(report.usage);
   const stopReason = isCancelled ? "cancelled" : outcome === "failed" ? undefined : STOP_REASONS[outcome];
   if (stopReason === undefined) {
-    throw failureError(failure ?? { kind: "protocol", message: message ?? "the turn failed" }, usage);
+    const why = failure ?? { kind: "protocol", message: message ?? "the turn failed" };
+    throw failureError(why, { usage, ...(costUsd !== undefined && { costUsd }) });
   }
   // `usage` is not in the stable schema, but clients read it.
   const answer = {
     stopReason,
     usage,
-    _meta: { demian: { outcome, turns, ...(message !== undefined && { message }) } },
+    _meta: {
+      demian: {
+        outcome,
+        turns,
+        ...(costUsd !== undefined && { costUsd }),
+        ...(message !== undefined && { message }),
+      },
+    },
   };
   return answer;
 }

@@ -10,7 +10,7 @@ import { reveal, revealLine } from "../../base/sanitize.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { UserQuestion } from "../tools/types.ts";
-import { diffsOf, kindOf, locationsOf, oneLine, shownInput, textContent } from "./tool-view.ts";
+import { changesOf, diffsOf, kindOf, locationsOf, oneLine, shownInput, textContent } from "./tool-view.ts";
 
 export interface PermissionView {
   sessionId: string;
@@ -18,28 +18,39 @@ export interface PermissionView {
   tools: ToolRegistry;
   /** The call's name on the wire. */
   toolCallId: string;
+  /** Of a sub-agent's: the call that started it. */
+  parentToolCallId: string | undefined;
 }
 
 export function permissionRequest(prompt: PermissionPrompt, view: PermissionView): RequestPermissionRequest {
-  const { command, cwd, sandbox, reason, always } = prompt;
-  const words = [command === undefined ? undefined : `$ ${reveal(command)}`, reason].filter(
-    (line) => line !== undefined,
-  );
-  const content: ToolCallContent[] = [...diffsOf(view.cwd, prompt.changes), ...words.map(textContent)];
+  const { command, cwd, sandbox, reason, always, agentPath = [], executor, invocation } = prompt;
+  const call = { name: prompt.tool, input: prompt.input, executor };
+  const changes = prompt.changes ?? changesOf(call);
+  const words = [
+    command === undefined ? undefined : `$ ${reveal(command)}`,
+    reason,
+    executor === undefined ? undefined : `${executor} runs it itself, and not demian.`,
+    ...(invocation === undefined ? [] : invocationText(invocation)),
+  ].filter((line) => line !== undefined);
+  const content: ToolCallContent[] = [...diffsOf(view.cwd, changes), ...words.map(textContent)];
   return {
     sessionId: view.sessionId,
     toolCall: {
       toolCallId: view.toolCallId,
       name: prompt.tool,
-      title: oneLine(revealLine(prompt.title)),
-      kind: kindOf(view.tools, prompt.tool),
+      title: oneLine(revealLine([...agentPath, prompt.title].join(" › "))),
+      kind: kindOf(view.tools, call),
       status: "pending",
-      rawInput: shownInput(prompt.input),
-      locations: locationsOf(view.cwd, prompt.input, prompt.changes),
+      rawInput: askedInput(prompt),
+      locations: locationsOf(view.cwd, prompt.input, changes),
       ...(content.length > 0 && { content }),
       _meta: {
         demian: {
           agent: prompt.agent,
+          ...(agentPath.length > 0 && { agentPath }),
+          ...(view.parentToolCallId !== undefined && { parentToolCallId: view.parentToolCallId }),
+          ...(executor !== undefined && { executor }),
+          ...(invocation !== undefined && { invocation: shownInput(invocation) }),
           ...(command !== undefined && { command }),
           ...(cwd !== undefined && { cwd }),
           ...(sandbox !== undefined && { sandbox }),
@@ -50,6 +61,29 @@ export function permissionRequest(prompt: PermissionPrompt, view: PermissionView
     },
     options: optionsOf(always),
   };
+}
+
+/** Which agent starts, and all that it is given, word for word. */
+function invocationText(invocation: NonNullable<PermissionPrompt["invocation"]>): string[] {
+  const { agent, provider, model, crossesProvider, receives, handoff } = invocation;
+  const where = crossesProvider
+    ? `This leaves for another provider: ${provider}.`
+    : `It stays with the provider ${provider}.`;
+  return [
+    revealLine(`The agent ${agent} starts, with the model ${model} of ${provider}. ${where}`),
+    revealLine(`It receives: ${receives.join(", ")}. Word for word:`),
+    reveal(handoff),
+  ];
+}
+
+/**
+ * A client may remember what was allowed by what it saw here. Of an agent that starts that is everything which was
+ * decided for it, and not only what the model said.
+ */
+function askedInput({ input, invocation }: PermissionPrompt): unknown {
+  if (invocation === undefined) return shownInput(input);
+  const { provider, model, handoff } = invocation;
+  return shownInput({ ...(isObject(input) ? input : { input }), invocation: { provider, model, handoff } });
 }
 
 function optionsOf(always: string | undefined): PermissionOption[] {

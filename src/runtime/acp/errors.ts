@@ -17,6 +17,7 @@ const OF_THE_REQUEST: Readonly<Record<string, number>> = {
   session_locked: INVALID_REQUEST,
   session_busy: INVALID_REQUEST,
   session_closed: NOT_FOUND,
+  no_plan: INVALID_PARAMS,
   missing_key: AUTH_REQUIRED,
 };
 
@@ -31,14 +32,15 @@ export function toRequestError(error: unknown): RequestError {
   return new RequestError(INTERNAL, `demian failed: ${messageOf(error)}`);
 }
 
-export function failureError(failure: ProviderFailure, usage?: object): RequestError {
+/** `spent`: what the turn has used up all the same. */
+export function failureError(failure: ProviderFailure, spent: object = {}): RequestError {
   const { kind, status, requestId, retryAfterMs, message } = failure;
   const data = {
     kind,
     ...(status !== undefined && { status }),
     ...(requestId !== undefined && { requestId }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(usage !== undefined && { usage }),
+    ...spent,
   };
   if (kind === "auth") return authRequired(message, data);
   return new RequestError(INTERNAL, message, data);

@@ -12,7 +12,15 @@ import type { Message } from "../messages.ts";
 import type { SessionOrder } from "../session-types.ts";
 import type { Choices } from "./choices.ts";
 import { promptRunning, unknownSession } from "./errors.ts";
-import { askedFor, type Cwd, checkedCwd, ignored, type OpenParams, wishedFor } from "./open-params.ts";
+import {
+  askedFor,
+  askedMode,
+  type Cwd,
+  checkedCwd,
+  ignored,
+  type OpenParams,
+  wishedFor,
+} from "./open-params.ts";
 import type { SessionMeta, SessionRecord } from "./record.ts";
 import type { Runtimes } from "./runtimes.ts";
 import { AcpSession } from "./session.ts";
@@ -183,8 +191,9 @@ export class AcpHost {
   async #begin(opening: Opening, keep: () => Promise<Kept>): Promise<OpenAnswer> {
     const { id, cwd, params, client, withReplay } = opening;
     const asked = askedFor(params._meta);
+    const agentMode = askedMode(params._meta);
     if (this.#isEnding) throw new CodedError("ending", "demian is ending");
-    const { runtime, giveBack } = await this.#order.runtimes.borrow(cwd.real);
+    const { runtime, giveBack } = await this.#order.runtimes.borrow(cwd.real, agentMode);
     let kept: Kept | undefined;
     try {
       kept = await keep();
@@ -218,7 +227,13 @@ export class AcpHost {
       session.greet([...runtime.warnings, ...problems, ...ignored(params)]);
       return {
         ...session.choices(),
-        _meta: { demian: { sandbox: session.sandbox, kept: record !== undefined } },
+        _meta: {
+          demian: {
+            sandbox: session.sandbox,
+            kept: record !== undefined,
+            agentMode: runtime.config.agentMode,
+          },
+        },
       };
     } catch (error) {
       kept?.record?.close();

@@ -4,6 +4,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import { errnoOf, messageOf } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
+import type { DemianConfig } from "../config/schema.ts";
 import type { ProviderChoice, SessionOrder } from "../session-types.ts";
 import { invalidParams } from "./errors.ts";
 
@@ -58,6 +59,16 @@ export function askedFor(
     ...(approvals !== undefined && { yes: approvals === false }),
     ...(transcript !== undefined && { transcript: transcript === true }),
   };
+}
+
+/** `_meta.blemees.agent_mode`: whether the session has one agent or several, whatever is configured. */
+export function askedMode(
+  meta: Record<string, unknown> | null | undefined,
+): DemianConfig["agentMode"] | undefined {
+  const ours = meta?.["blemees"];
+  const mode = isObject(ours) ? ours["agent_mode"] : undefined;
+  if (mode === undefined || mode === "single-agent" || mode === "multi-agent") return mode;
+  throw invalidParams('_meta.blemees.agent_mode must be "single-agent" or "multi-agent"');
 }
 
 /** `_meta.blemees.mode` and `.model`: what the session begins with, where waiting for `session/set_model` is too late. */

@@ -11,6 +11,8 @@ export interface SessionMeta {
   provider: string;
   model: string;
   title?: string;
+  /** So far, where a provider tells. */
+  costUsd?: number;
   /** ISO 8601. */
   createdAt: string;
   updatedAt: string;

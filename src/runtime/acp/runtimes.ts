@@ -1,8 +1,7 @@
 // Sessions of one workspace share one runtime, as long as its configuration is the same; the last one closes it.
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import type { DemianConfig } from "../config/schema.ts";
 import type { Runtime, RuntimeOrder } from "../session-types.ts";
-import { homeDir, projectDir } from "../state-dir.ts";
+import { configurationStamp } from "./stamp.ts";
 
 export type CreateRuntime = (order: RuntimeOrder) => Promise<Runtime>;
 
@@ -26,11 +25,14 @@ export class Runtimes {
     this.#order = order;
   }
 
-  /** `cwd` is real. */
-  async borrow(cwd: string): Promise<BorrowedRuntime> {
-    const key = `${cwd}\0${await this.#stamp(cwd)}`;
+  /** `cwd` is real. `agentMode`: what the client wants for its session; it is as strong as a flag. */
+  async borrow(cwd: string, agentMode?: DemianConfig["agentMode"]): Promise<BorrowedRuntime> {
+    const { env, configPath, flags } = this.#order;
+    const stamp = await configurationStamp({ env, cwd, configPath });
+    const key = [cwd, agentMode ?? "", stamp].join("\0");
+    const asked = agentMode === undefined ? {} : { flags: { ...flags, agentMode } };
     const shared = this.#shared.get(key) ?? {
-      runtime: this.#create({ ...this.#order, cwd }),
+      runtime: this.#create({ ...this.#order, ...asked, cwd }),
       users: 0,
     };
     shared.users += 1;
@@ -47,21 +49,5 @@ export class Runtimes {
       this.#shared.delete(key);
       throw error;
     }
-  }
-
-  /** Changes when a file of the configuration does, or the trust in it: a new session then gets what stands there now. */
-  async #stamp(cwd: string): Promise<string> {
-    const { env, configPath } = this.#order;
-    const files = [
-      join(homeDir(env), ".demian", "config.json"),
-      join(cwd, ".demian", "config.json"),
-      join(projectDir(env, cwd), "trust.json"),
-      configPath,
-    ];
-    const stamps = files.map(async (file) => {
-      const stats = file === undefined ? undefined : await stat(file).catch(() => undefined);
-      return stats === undefined ? "-" : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
-    });
-    return (await Promise.all(stamps)).join(",");
   }
 }

@@ -14,13 +14,15 @@ import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
 import { promptAnswer, sessionTitle } from "./answer.ts";
 import { askForm, permissionAnswer, permissionRequest } from "./ask.ts";
+import { isOfChild } from "./children.ts";
 import { type Choices, choicesOf } from "./choices.ts";
+import { AVAILABLE_COMMANDS, COMPACT, USE_PLAN, wordsOf } from "./commands.ts";
 import { promptRunning, toRequestError } from "./errors.ts";
 import { Outbound } from "./outbound.ts";
 import { type PromptInput, promptInput } from "./prompt.ts";
 import type { SessionRecord } from "./record.ts";
 import { replay } from "./replay.ts";
-import { isExtra, Translator } from "./translate.ts";
+import { Translator } from "./translate.ts";
 import { wellFormed } from "./well-formed.ts";
 
 export interface AcpSessionOrder {
@@ -40,8 +42,7 @@ export interface AcpSessionOrder {
 
 type Change = Parameters<DemianSession["use"]>[0];
 
-const LIVE_OUTPUT_MS = 100;
-const COMPACT = "/compact";
+const LIVE_MS = 100;
 
 export class AcpSession {
   readonly #order: AcpSessionOrder;
@@ -52,6 +53,7 @@ export class AcpSession {
   #turn: { abort: AbortController; done: Promise<unknown> } | undefined;
   #changing: Promise<void> = Promise.resolve();
   #liveTimer: NodeJS.Timeout | undefined;
+  #hasPlan = false;
   #closing: Promise<void> | undefined;
 
   /** Rejects with what the runtime says (no key, unknown agent). */
@@ -62,7 +64,12 @@ export class AcpSession {
         ? client.notify("session/update", { sessionId: id, update: wellFormed(outgoing.update) })
         : client.notify(outgoing.method, { sessionId: id, ...wellFormed(outgoing.params) }),
     );
-    const translator = new Translator({ cwd: order.cwd, tools: order.runtime.tools, newId: randomUUID });
+    const translator = new Translator({
+      cwd: order.cwd,
+      tools: order.runtime.tools,
+      newId: randomUUID,
+      costUsd: order.record?.meta.costUsd,
+    });
     // What happens while it opens is kept until the client knows the session.
     const early: RuntimeEvent[] = [];
     let opened: AcpSession | undefined;
@@ -178,10 +185,7 @@ export class AcpSession {
    */
   greet(notices: readonly string[]): void {
     setImmediate(() => {
-      this.#push({
-        sessionUpdate: "available_commands_update",
-        availableCommands: [{ name: "compact", description: "Make room: keep a summary of what was said" }],
-      });
+      this.#tellCommands();
       for (const event of this.#early) this.#tell(event);
       for (const notice of notices) this.notice(notice);
     });
@@ -208,14 +212,17 @@ export class AcpSession {
     await this.#changing;
     if (input.parts.length === 0 && input.text.trim() === COMPACT) return this.#compact();
     this.#nameAfter(input.text);
+    const words = wordsOf(input.text, USE_PLAN);
     let report: TurnReport;
     try {
-      report = await this.#session.run({ ...input, signal });
+      const turn = words === undefined ? input : { ...input, text: words, usePlan: true };
+      report = await this.#session.run({ ...turn, signal });
     } catch (error) {
       throw toRequestError(error);
     } finally {
       await this.#settle();
     }
+    if (this.#session.plan !== undefined && !this.#hasPlan) this.#tellCommands();
     return promptAnswer(report, signal.aborted);
   }
 
@@ -223,10 +230,13 @@ export class AcpSession {
   async #settle(): Promise<void> {
     clearTimeout(this.#liveTimer);
     this.#liveTimer = undefined;
-    for (const update of this.#translator.closeOpen("Not finished: the turn ended.")) this.#push(update);
+    for (const outgoing of this.#translator.closeOpen("Not finished: the turn ended.")) {
+      this.#outbound.push(outgoing);
+    }
     const { record } = this.#order;
     if (record?.isFaulty) record.rewrite(this.#session.history);
-    record?.update({});
+    const { costUsd } = this.#translator;
+    record?.update(costUsd === undefined ? {} : { costUsd });
     await this.#outbound.drained();
   }
 
@@ -253,20 +263,29 @@ export class AcpSession {
     this.#push({ sessionUpdate: "session_info_update", title, updatedAt: record.meta.updatedAt });
   }
 
-  #tell(event: RuntimeEvent): void {
-    if (event.type === "tool.output") this.#liveTimer ??= this.#tellOutputSoon();
-    for (const update of this.#translator.translate(event)) this.#push(update);
-    if (event.type === "context.compacted" && this.#order.capabilities.session?.compaction) {
-      this.#push({ sessionUpdate: "compaction_update", compactionId: randomUUID(), status: "completed" });
-    }
-    if (isExtra(event)) this.#outbound.push({ method: "_demian/event", params: { event } });
+  /** A plan can be carried out once there is one. */
+  #tellCommands(): void {
+    this.#hasPlan = this.#session.plan !== undefined;
+    const availableCommands = AVAILABLE_COMMANDS.filter(
+      ({ name }) => this.#hasPlan || `/${name}` !== USE_PLAN,
+    );
+    this.#push({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  #tellOutputSoon(): NodeJS.Timeout {
+  #tell(event: RuntimeEvent): void {
+    for (const outgoing of this.#translator.translate(event)) this.#outbound.push(outgoing);
+    if (this.#translator.isWaiting) this.#liveTimer ??= this.#tellSoon();
+    const { compaction } = this.#order.capabilities.session ?? {};
+    if (event.type === "context.compacted" && compaction && !isOfChild(event)) {
+      this.#push({ sessionUpdate: "compaction_update", compactionId: randomUUID(), status: "completed" });
+    }
+  }
+
+  #tellSoon(): NodeJS.Timeout {
     return setTimeout(() => {
       this.#liveTimer = undefined;
-      for (const update of this.#translator.liveOutput()) this.#push(update);
-    }, LIVE_OUTPUT_MS);
+      for (const outgoing of this.#translator.live()) this.#outbound.push(outgoing);
+    }, LIVE_MS);
   }
 
   #push(update: SessionUpdate): void {
@@ -276,13 +295,15 @@ export class AcpSession {
   async #ask(prompt: PermissionPrompt, signal: AbortSignal): Promise<PermissionAnswer> {
     const { id, cwd, client, runtime } = this.#order;
     const toolCallId = this.#translator.wireId(prompt.callId);
+    const parentToolCallId = this.#translator.parentOf(prompt.callId);
+    const view = { sessionId: id, cwd, tools: runtime.tools, toolCallId, parentToolCallId };
     // The client must have heard of the call before it is asked about it.
     await this.#outbound.drained();
     if (signal.aborted) return { decision: "deny", reason: "the prompt was cancelled", stop: true };
     try {
       const response: unknown = await client.request(
         "session/request_permission",
-        wellFormed(permissionRequest(prompt, { sessionId: id, cwd, tools: runtime.tools, toolCallId })),
+        wellFormed(permissionRequest(prompt, view)),
         { cancellationSignal: signal, stopWaitingOnCancel: true },
       );
       return permissionAnswer(response, prompt.always !== undefined);

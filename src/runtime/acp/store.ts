@@ -9,8 +9,8 @@ import { isObject } from "../../base/json.ts";
 import { mapBounded } from "../../base/map-bounded.ts";
 import { answered } from "../history.ts";
 import type { Message } from "../messages.ts";
+import { takeLock } from "../process-lock.ts";
 import { type Env, ensurePrivateDir, stateDir } from "../state-dir.ts";
-import { takeLock } from "./lock.ts";
 import { HISTORY_FILE, META_FILE, type SessionMeta, SessionRecord } from "./record.ts";
 
 /** What we made; nothing else ever becomes a path. */

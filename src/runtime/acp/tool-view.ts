@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import { excerpt } from "../../base/excerpt.ts";
 import { isObject } from "../../base/json.ts";
+import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { SideEffect } from "../tools/types.ts";
 import type { FileChange } from "../workspace/types.ts";
@@ -20,9 +21,41 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   grep: "search",
   glob: "search",
   bash: "execute",
+  [DELEGATE_TOOL]: "think",
+};
+/** The tools of Claude Code, which runs them itself. */
+const KINDS_OF_CLAUDE: Readonly<Record<string, ToolKind>> = {
+  Bash: "execute",
+  BashOutput: "execute",
+  KillShell: "execute",
+  Read: "read",
+  NotebookRead: "read",
+  LS: "read",
+  Edit: "edit",
+  MultiEdit: "edit",
+  Write: "edit",
+  NotebookEdit: "edit",
+  Glob: "search",
+  Grep: "search",
+  WebFetch: "fetch",
+  WebSearch: "fetch",
+  Agent: "think",
+  Task: "think",
+  TodoWrite: "think",
+  ExitPlanMode: "switch_mode",
 };
 /** The field of the input that names the call best. */
-const TELLING = ["command", "path", "pattern", "agent"] as const;
+const TELLING = [
+  "agent",
+  "command",
+  "path",
+  "file_path",
+  "notebook_path",
+  "pattern",
+  "url",
+  "query",
+] as const;
+const PATHS = ["path", "file_path", "notebook_path"] as const;
 
 /** What tools of other programs do is known by what they touch. */
 const KINDS_BY_EFFECT: Readonly<Record<SideEffect, ToolKind>> = {
@@ -33,26 +66,57 @@ const KINDS_BY_EFFECT: Readonly<Record<SideEffect, ToolKind>> = {
   external: "other",
 };
 
+/** A call, and who runs the tool where it is not demian. */
+export interface ViewedCall {
+  name: string;
+  input: unknown;
+  executor?: string | undefined;
+}
+
 /** The first word of a call, before the tool itself has said what it will do. */
 export function newCall(
   toolCallId: string,
-  { name, input }: { name: string; input: unknown },
+  call: ViewedCall,
   { cwd, tools }: { cwd: string; tools: ToolRegistry },
 ): SessionUpdate {
+  const { name, input } = call;
   return {
     sessionUpdate: "tool_call",
     toolCallId,
     name,
     title: titleOf(name, input),
-    kind: kindOf(tools, name),
+    kind: kindOf(tools, call),
     status: "pending",
     rawInput: shownInput(input),
     locations: locationsOf(cwd, input),
   };
 }
 
-export function kindOf(tools: ToolRegistry, name: string): ToolKind {
+export function kindOf(tools: ToolRegistry, { name, executor }: Omit<ViewedCall, "input">): ToolKind {
+  if (executor !== undefined) return KINDS_OF_CLAUDE[ownName(name, executor)] ?? "other";
   return KINDS[name] ?? KINDS_BY_EFFECT[tools.get(name)?.metadata.sideEffect ?? "none"];
+}
+
+/** "claudecode.Bash" is called Bash by who runs it. */
+function ownName(name: string, executor: string): string {
+  return name.startsWith(`${executor}.`) ? name.slice(executor.length + 1) : name;
+}
+
+/** What the input alone says of a change, where another agent makes it. */
+export function changesOf({ name, input, executor }: ViewedCall): FileChange[] {
+  if (executor === undefined || !isObject(input) || typeof input["file_path"] !== "string") return [];
+  const path = input["file_path"];
+  const tool = ownName(name, executor);
+  if (tool === "Write" && typeof input["content"] === "string") return [{ path, newText: input["content"] }];
+  if (tool === "Edit") return replaced(path, [input]);
+  return tool === "MultiEdit" && Array.isArray(input["edits"]) ? replaced(path, input["edits"]) : [];
+}
+
+function replaced(path: string, edits: readonly unknown[]): FileChange[] {
+  return edits.flatMap((edit) => {
+    const { old_string: oldText, new_string: newText } = isObject(edit) ? edit : {};
+    return typeof oldText === "string" && typeof newText === "string" ? [{ path, oldText, newText }] : [];
+  });
 }
 
 function titleOf(tool: string, input: unknown): string {
@@ -75,11 +139,14 @@ export function locationsOf(
   changes: readonly FileChange[] = [],
 ): ToolCallLocation[] {
   if (changes.length > 0) return changes.map(({ path }) => ({ path: resolve(cwd, path) }));
-  if (!isObject(input) || typeof input["path"] !== "string") return [];
+  const path = isObject(input)
+    ? PATHS.map((key) => input[key]).find((value) => typeof value === "string")
+    : undefined;
+  if (!isObject(input) || typeof path !== "string") return [];
   const line = input["offset"];
   return [
     {
-      path: resolve(cwd, input["path"]),
+      path: resolve(cwd, path),
       ...(typeof line === "number" && Number.isInteger(line) && line > 0 ? { line } : {}),
     },
   ];

@@ -1,11 +1,14 @@
-// Runtime events as ACP session updates. Pure but for ids; one translator a session, because a tool call is told in
-// several updates and must be closed whatever happens.
+// Runtime events as what an ACP client is told. Pure but for ids; one translator a session, because a tool call is told
+// in several updates and must be closed whatever happens.
 import type { SessionUpdate, ToolCallContent, ToolCallStatus } from "@agentclientprotocol/sdk";
+import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { RuntimeEvent } from "../events.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolResultMetadata } from "../tools/types.ts";
 import type { FileChange } from "../workspace/types.ts";
-import { diffsOf, locationsOf, newCall, oneLine, shownInput, textContent } from "./tool-view.ts";
+import { ChildTexts, isOfChild, type Piece } from "./children.ts";
+import type { Outgoing } from "./outbound.ts";
+import { changesOf, diffsOf, locationsOf, newCall, oneLine, shownInput, textContent } from "./tool-view.ts";
 import { Halves } from "./well-formed.ts";
 
 /** Output is replaced with each update, so only its end is told while it grows. */
@@ -13,6 +16,8 @@ const LIVE_CHARS = 8192;
 
 interface OpenTool {
   wireId: string;
+  /** Who does it, where it is not the session's own agent; and what else is told of it each time. */
+  meta: Record<string, unknown>;
   changes: readonly FileChange[];
   output: string;
   isOutputNew: boolean;
@@ -33,17 +38,34 @@ const EXTRA: ReadonlySet<RuntimeEvent["type"]> = new Set([
   "permission.denied",
   "turn.ended",
   "warning",
+  "agent.invocation.requested",
+  "agent.invocation.started",
+  "agent.invocation.tool_policy.applied",
+  "agent.invocation.completed",
+  "agent.invocation.failed",
+  "agent.invocation.cancelled",
+  "agent.session.context_compacted",
+  "agent.session.memory_updated",
+  "session.context.split",
 ]);
 
-export function isExtra(event: RuntimeEvent): boolean {
-  return EXTRA.has(event.type);
-}
+/** Of a sub-agent these are told as of the main agent. */
+const OF_ANYONE: ReadonlySet<RuntimeEvent["type"]> = new Set([
+  "tool.requested",
+  "tool.started",
+  "tool.output",
+  "tool.completed",
+  "tool.failed",
+  "model.usage",
+]);
 
 export interface TranslatorOrder {
   /** As the client wrote it. */
   cwd: string;
   tools: ToolRegistry;
   newId(): string;
+  /** What the session has cost before. */
+  costUsd?: number | undefined;
 }
 
 export class Translator {
@@ -55,18 +77,46 @@ export class Translator {
   readonly #open = new Map<string, OpenTool>();
   /** Some models call every first tool "call_0"; a client needs names that do not come again. */
   readonly #usedIds = new Set<string>();
+  /** The last name on the wire of each call. */
+  readonly #wireIds = new Map<string, string>();
+  readonly #children: ChildTexts;
   #messageId: string;
   #hasText = false;
-  #contextSize: number | undefined;
+  #context = { used: 0, size: 0 };
+  #costUsd: number | undefined;
 
-  constructor({ cwd, tools, newId }: TranslatorOrder) {
+  constructor({ cwd, tools, newId, costUsd }: TranslatorOrder) {
     this.#cwd = cwd;
     this.#tools = tools;
     this.#newId = newId;
     this.#messageId = newId();
+    this.#children = new ChildTexts(newId);
+    this.#costUsd = costUsd;
   }
 
-  translate(event: RuntimeEvent): SessionUpdate[] {
+  /** Of the whole session, with its sub-agents; undefined: nobody told a price. */
+  get costUsd(): number | undefined {
+    return this.#costUsd;
+  }
+
+  /** Something is to be told soon, and not with the next event only: `live` gives it. */
+  get isWaiting(): boolean {
+    return this.#children.isWaiting || [...this.#open.values()].some(({ isOutputNew }) => isOutputNew);
+  }
+
+  translate(event: RuntimeEvent): Outgoing[] {
+    const isChild = isOfChild(event);
+    const said = isChild ? this.#children.hear(event) : this.#children.flush();
+    const updates = isChild && !OF_ANYONE.has(event.type) ? [] : this.#updates(event);
+    if (isChild) this.#summarize(event);
+    return [
+      ...said.map((piece) => this.#piece(piece)),
+      ...updates.map(toOutgoing),
+      ...(EXTRA.has(event.type) ? [this.#extra(event)] : []),
+    ];
+  }
+
+  #updates(event: RuntimeEvent): SessionUpdate[] {
     switch (event.type) {
       case "model.request":
       case "provider.retry":
@@ -89,12 +139,16 @@ export class Translator {
         // Without streaming there were no deltas.
         return this.#hasText ? [] : this.#chunk("agent_message_chunk", event.text, this.#messageId);
       case "context.compiled":
-        this.#contextSize = event.limitTokens;
-        return [{ sessionUpdate: "usage_update", used: event.estimatedTokens, size: event.limitTokens }];
+        this.#context = { used: event.estimatedTokens, size: event.limitTokens };
+        return [this.#usage()];
       case "context.compacted":
-        return this.#contextSize === undefined
-          ? []
-          : [{ sessionUpdate: "usage_update", used: event.afterTokens, size: this.#contextSize }];
+        if (this.#context.size === 0) return [];
+        this.#context.used = event.afterTokens;
+        return [this.#usage()];
+      case "model.usage":
+        if (event.costUsd === undefined) return [];
+        this.#costUsd = (this.#costUsd ?? 0) + event.costUsd;
+        return [this.#usage()];
       case "tool.requested":
         return this.#requested(event);
       case "tool.started":
@@ -112,7 +166,13 @@ export class Translator {
 
   /** The name of a call on the wire. */
   wireId(callId: string): string {
-    return this.#open.get(callId)?.wireId ?? callId;
+    return this.#wireIds.get(callId) ?? callId;
+  }
+
+  /** The call that started the sub-agent which made this open one, as it is called on the wire. */
+  parentOf(callId: string): string | undefined {
+    const parent = this.#open.get(callId)?.meta["parentToolCallId"];
+    return typeof parent === "string" ? parent : undefined;
   }
 
   /** A name on the wire that no call had before, nor one of the replay. */
@@ -123,28 +183,85 @@ export class Translator {
     return wireId;
   }
 
-  /** What running tools have written since the last time. */
-  liveOutput(): SessionUpdate[] {
-    return [...this.#open.values()].flatMap((tool): SessionUpdate[] => {
+  /** What running tools have written and sub-agents have said since the last time. */
+  live(): Outgoing[] {
+    const said = this.#children.flush().map((piece) => this.#piece(piece));
+    const written = [...this.#open.values()].flatMap((tool): SessionUpdate[] => {
       if (!tool.isOutputNew) return [];
       tool.isOutputNew = false;
       const content = [...diffsOf(this.#cwd, tool.changes), textContent(tool.output)];
-      return [{ sessionUpdate: "tool_call_update", toolCallId: tool.wireId, status: "in_progress", content }];
+      return [this.#step(tool, { status: "in_progress", content })];
     });
+    return [...said, ...written.map(toOutgoing)];
   }
 
   /** At the end of a turn: no tool stays open, whatever the loop has told. */
-  closeOpen(reason: string): SessionUpdate[] {
-    const updates = [...this.#open.values()].map(
-      (tool): SessionUpdate => ({
-        sessionUpdate: "tool_call_update",
-        toolCallId: tool.wireId,
-        status: "failed",
-        content: [...diffsOf(this.#cwd, tool.changes), textContent(reason)],
-      }),
-    );
+  closeOpen(reason: string): Outgoing[] {
+    const said = this.#children.flush().map((piece) => this.#piece(piece));
+    // What a sub-agent began stands behind the call that started it, and ends before it.
+    const updates = [...this.#open.values()].reverse().map((tool): SessionUpdate => {
+      const content = [...diffsOf(this.#cwd, tool.changes), textContent(reason)];
+      return this.#step(tool, { status: "failed", content });
+    });
     this.#open.clear();
-    return updates;
+    return [...said, ...updates.map(toOutgoing)];
+  }
+
+  /** Who does what this event tells: for `_meta.demian` of what is told of it. Empty for the main agent. */
+  #who(event: RuntimeEvent): Record<string, unknown> {
+    if (!isOfChild(event)) return {};
+    const { agentPath, invocationId, parentCallId } = event;
+    return {
+      ...(parentCallId !== undefined && { parentToolCallId: this.wireId(parentCallId) }),
+      ...(agentPath !== undefined && { agentPath }),
+      ...(invocationId !== undefined && { invocationId }),
+    };
+  }
+
+  /** Beside the event stand the names that its calls have on the wire. */
+  #extra(event: RuntimeEvent): Outgoing {
+    const { parentToolCallId } = this.#who(event);
+    const callId = "callId" in event ? event.callId : undefined;
+    const params = {
+      event,
+      ...(callId !== undefined && { toolCallId: this.wireId(callId) }),
+      ...(parentToolCallId !== undefined && { parentToolCallId }),
+    };
+    return { method: "_demian/event", params };
+  }
+
+  #piece({ event, messageId }: Piece): Outgoing {
+    const { parentToolCallId } = this.#who(event);
+    const params = { event, messageId, ...(parentToolCallId !== undefined && { parentToolCallId }) };
+    return { method: "_demian/event", params };
+  }
+
+  /** For clients that know nothing of sub-agents: a line for each step, as the output of the call that started it. */
+  #summarize(event: RuntimeEvent): void {
+    const what =
+      event.type === "tool.started"
+        ? event.title
+        : event.type === "model.text" && !event.final
+          ? event.text
+          : "";
+    const { parentCallId, agentPath = [event.agent] } = event;
+    if (what.trim() === "" || parentCallId === undefined) return;
+    this.#addOutput(parentCallId, `${agentPath.join(" › ")}: ${oneLine(what)}\n`);
+  }
+
+  #usage(): SessionUpdate {
+    const cost = this.#costUsd;
+    return {
+      sessionUpdate: "usage_update",
+      ...this.#context,
+      // Money in floating point: without this 0.1 + 0.2 is 0.30000000000000004.
+      ...(cost !== undefined && { cost: { amount: Number(cost.toFixed(9)), currency: "USD" } }),
+    };
+  }
+
+  #step(tool: OpenTool, news: object): SessionUpdate {
+    const meta = Object.keys(tool.meta).length === 0 ? {} : { _meta: { demian: { ...tool.meta } } };
+    return { sessionUpdate: "tool_call_update", toolCallId: tool.wireId, ...news, ...meta };
   }
 
   #chunk(
@@ -155,41 +272,47 @@ export class Translator {
     return text === "" ? [] : [{ sessionUpdate, content: { type: "text", text }, messageId }];
   }
 
-  #requested({ callId, name, input }: Of<"tool.requested">): SessionUpdate[] {
+  #requested(event: Of<"tool.requested">): SessionUpdate[] {
+    const { callId, name, input, executor } = event;
     const wireId = this.reserve(callId);
-    this.#open.set(callId, { wireId, changes: [], output: "", isOutputNew: false });
-    return [newCall(wireId, { name, input }, { cwd: this.#cwd, tools: this.#tools })];
+    this.#wireIds.set(callId, wireId);
+    const meta = { ...this.#who(event), ...(executor !== undefined && { executor }) };
+    this.#open.set(callId, { wireId, meta, changes: [], output: "", isOutputNew: false });
+    const call = newCall(wireId, { name, input, executor }, { cwd: this.#cwd, tools: this.#tools });
+    return [{ ...call, ...(Object.keys(meta).length > 0 && { _meta: { demian: meta } }) }];
   }
 
   #started(event: Of<"tool.started">): SessionUpdate[] {
     const before = this.#open.has(event.callId) ? [] : this.#requested({ ...event, type: "tool.requested" });
     const tool = this.#open.get(event.callId);
     if (tool === undefined) return before;
-    tool.changes = event.changes ?? [];
+    const { input, executor, name } = event;
+    tool.changes = event.changes ?? changesOf({ input, executor, name });
+    if (event.sandbox !== undefined) tool.meta["sandbox"] = event.sandbox;
     const diffs = diffsOf(this.#cwd, tool.changes);
-    return [
-      ...before,
-      {
-        sessionUpdate: "tool_call_update",
-        toolCallId: tool.wireId,
-        status: "in_progress",
-        title: oneLine(event.title),
-        rawInput: shownInput(event.input),
-        locations: locationsOf(this.#cwd, event.input, tool.changes),
-        ...(diffs.length > 0 && { content: diffs }),
-        ...(event.sandbox !== undefined && { _meta: { demian: { sandbox: event.sandbox } } }),
-      },
-    ];
+    const step = this.#step(tool, {
+      status: "in_progress",
+      title: oneLine(event.title),
+      // Who was asked about a delegation has seen more of it than its input.
+      ...(name !== DELEGATE_TOOL && { rawInput: shownInput(input) }),
+      locations: locationsOf(this.#cwd, input, tool.changes),
+      ...(diffs.length > 0 && { content: diffs }),
+    });
+    return [...before, step];
   }
 
   #output({ callId, text }: Of<"tool.output">): SessionUpdate[] {
+    this.#addOutput(callId, text);
+    return [];
+  }
+
+  #addOutput(callId: string, text: string): void {
     const tool = this.#open.get(callId);
-    if (tool === undefined) return [];
+    if (tool === undefined) return;
     const output = tool.output + text;
     tool.output =
       output.length <= LIVE_CHARS ? output : output.slice(-LIVE_CHARS).replace(/^[\udc00-\udfff]/, "");
     tool.isOutputNew = true;
-    return [];
   }
 
   #ended(event: Of<"tool.completed"> | Of<"tool.failed">, status: ToolCallStatus): SessionUpdate[] {
@@ -198,19 +321,13 @@ export class Translator {
     this.#open.delete(event.callId);
     const changes = event.ok ? (event.metadata?.changes ?? tool.changes) : tool.changes;
     const content: ToolCallContent[] = [...diffsOf(this.#cwd, changes), textContent(event.content)];
-    return [
-      {
-        sessionUpdate: "tool_call_update",
-        toolCallId: tool.wireId,
-        status,
-        content,
-        ...rawOutput(event.metadata),
-        _meta: {
-          demian: { durationMs: event.durationMs, ...(event.ok ? {} : { reason: event.reason }) },
-        },
-      },
-    ];
+    tool.meta = { ...tool.meta, durationMs: event.durationMs, ...(event.ok ? {} : { reason: event.reason }) };
+    return [this.#step(tool, { status, content, ...rawOutput(event.metadata) })];
   }
+}
+
+function toOutgoing(update: SessionUpdate): Outgoing {
+  return { method: "session/update", update };
 }
 
 function rawOutput(metadata: ToolResultMetadata | undefined): { rawOutput?: unknown } {

@@ -1,6 +1,8 @@
 // The agents that are always there. Their names cannot be taken by any other.
 import { build } from "./build.ts";
+import { critic } from "./critic.ts";
+import { explorer } from "./explorer.ts";
 import { plan } from "./plan.ts";
 import type { AgentDefinition } from "./types.ts";
 
-export const BUILTIN_AGENTS: readonly AgentDefinition[] = [build, plan];
+export const BUILTIN_AGENTS: readonly AgentDefinition[] = [build, plan, explorer, critic];

@@ -1,9 +1,12 @@
-// Agents of the configuration become definitions, once what they name exists (§12, loader validation). One that is wrong is
-// left out and told; the others work.
+// Agents of the configuration and of files become definitions, once what they name exists (§12, loader validation). One that
+// is wrong is left out and told; the others work.
 import { CodedError } from "../../base/coded-error.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { AgentConfig, DemianConfig } from "../config/schema.ts";
+import { DELEGATE_TOOL } from "../delegation/types.ts";
+import { unknownTools } from "../permissions/unknown-tools.ts";
 import { BUILTIN_AGENTS } from "./builtin.ts";
+import type { FileAgent } from "./files.ts";
 import { AgentRegistry } from "./registry.ts";
 import type { AgentDefinition, RegistrySource } from "./types.ts";
 
@@ -11,6 +14,8 @@ export interface AgentsOrder {
   config: Pick<DemianConfig, "agents" | "providers">;
   /** Where each of them comes from (config/load.ts). */
   sources: ReadonlyMap<string, RegistrySource>;
+  /** Agents from files (config/contributions.ts). */
+  files?: readonly FileAgent[];
   /** The tools that are registered. */
   toolNames: readonly string[];
   /** Providers of the embedding program, beside the configured ones. */
@@ -24,15 +29,43 @@ export function createAgentRegistry(order: AgentsOrder): { agents: AgentRegistry
   const warnings: string[] = [];
   for (const agent of order.isAlone === true ? [] : BUILTIN_AGENTS)
     agents.register(agent, { scope: "builtin", trusted: true });
-  for (const [name, config] of Object.entries(order.config.agents)) {
-    const source = order.sources.get(name) ?? { scope: "user", trusted: true };
-    const fault = findFault(name, config, order);
-    const isTaken = fault === undefined && !agents.register(agentFromConfig(name, config), source);
-    const why = isTaken ? "that name belongs to a built-in agent; choose another one" : fault;
-    if (why !== undefined)
-      warnings.push(`${source.path ?? "config"}: the agent "${name}" is left out: ${why}`);
+  for (const candidate of candidatesOf(order)) {
+    const { name, config, source } = candidate;
+    const holder = agents.list().find(({ agent }) => agent.name === name)?.source;
+    const fault = holder === undefined ? findFault(candidate, order) : { why: takenBy(holder), at: ["name"] };
+    if (fault === undefined) agents.register(agentFromConfig(name, config), source);
+    else warnings.push(`${placeOf(candidate, fault.at)}: the agent "${name}" is left out: ${fault.why}`);
+    if (fault === undefined && candidate.lineOf !== undefined)
+      warnings.push(...unknownTools(config.permissions, order.toolNames, `${source.path}: permissions`));
   }
   return { agents, warnings };
+}
+
+interface Candidate {
+  name: string;
+  config: AgentConfig;
+  source: RegistrySource;
+  /** Only in a file of its own. */
+  lineOf?: FileAgent["lineOf"];
+}
+
+/** The first of a name stays: what the user configured, the user's files, then what came with the project. */
+function candidatesOf({ config, sources, files = [] }: AgentsOrder): Candidate[] {
+  const configured = Object.entries(config.agents).map(([name, agent]): Candidate => {
+    return { name, config: agent, source: sources.get(name) ?? { scope: "user", trusted: true } };
+  });
+  const all: Candidate[] = [...configured, ...files];
+  const isProject = ({ source }: Candidate) => source.scope === "project";
+  return [...all.filter((one) => !isProject(one)), ...all.filter(isProject)];
+}
+
+function takenBy({ scope, path = "the configuration" }: RegistrySource): string {
+  if (scope === "builtin") return "that name belongs to a built-in agent; choose another one";
+  return `that name belongs to the agent of ${path}; rename one of them`;
+}
+
+function placeOf({ source: { path = "config" }, lineOf }: Candidate, at: readonly PropertyKey[]): string {
+  return lineOf === undefined ? path : `${path}:${lineOf(at)}`;
 }
 
 /** For a session with the user. Throws `unknown_agent`. */
@@ -60,16 +93,27 @@ function agentFromConfig(name: string, config: AgentConfig): AgentDefinition {
   return agent as unknown as AgentDefinition;
 }
 
-function findFault(name: string, config: AgentConfig, order: AgentsOrder): string | undefined {
+interface Fault {
+  why: string;
+  /** Where in the agent. */
+  at: readonly PropertyKey[];
+}
+
+function findFault({ name, config }: Candidate, order: AgentsOrder): Fault | undefined {
   if (config.name !== undefined && config.name !== name)
-    return `its "name" is "${config.name}"; make it "${name}" or remove it`;
+    return { why: `its "name" is "${config.name}"; make it "${name}" or remove it`, at: ["name"] };
   const visible = config.tools.visible.map(bare);
-  const lost = visible.find((tool) => !order.toolNames.includes(tool));
-  if (lost !== undefined) return `there is no tool "${lost}"${guess(lost, order.toolNames)}`;
+  const lost = visible.findIndex((tool) => !order.toolNames.includes(tool) && tool !== DELEGATE_TOOL);
+  const tool = visible[lost];
+  if (tool !== undefined)
+    return {
+      why: `there is no tool "${tool}"${guess(tool, order.toolNames)}`,
+      at: ["tools", "visible", lost],
+    };
   const profile = config.provider?.profile;
   const keys = [...Object.keys(order.config.providers), ...(order.providerKeys ?? [])];
   if (profile !== undefined && !keys.includes(profile))
-    return `there is no provider "${profile}"${guess(profile, keys)}`;
+    return { why: `there is no provider "${profile}"${guess(profile, keys)}`, at: ["provider", "profile"] };
   return undefined;
 }
 

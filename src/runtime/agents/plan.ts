@@ -1,5 +1,7 @@
 // The planning agent: it reads, and nothing else.
+import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { PLAN_PROMPT } from "./prompts.ts";
+import { READING_TOOLS, readOnlyRules } from "./read-only.ts";
 import type { AgentDefinition } from "./types.ts";
 
 export const plan: AgentDefinition = {
@@ -8,11 +10,8 @@ export const plan: AgentDefinition = {
   description: "Read-only planning agent.",
   mode: "primary",
   prompt: { system: PLAN_PROMPT },
-  tools: { visible: ["read_file", "grep", "glob"] },
-  permissions: [
-    { tool: "read_file", decision: "allow" },
-    { tool: "grep", decision: "allow" },
-    { tool: "glob", decision: "allow" },
-    { tool: "*", decision: "deny", reason: "plan agent is read-only" },
-  ],
+  tools: { visible: [...READING_TOOLS] },
+  permissions: readOnlyRules("plan agent is read-only", [DELEGATE_TOOL]),
+  // To those that only read as well: whatever else is configured, nothing is changed on its behalf.
+  delegation: { allowedAgents: ["explorer", "critic"] },
 };

@@ -19,7 +19,7 @@ export interface CheckedLayer {
 export function checkMerged(merged: JsonObject, { label, offsets }: CheckedLayer): DemianConfig {
   const checked = DemianConfig.safeParse(merged);
   if (checked.success) return checked.data;
-  const faults = checked.error.issues.flatMap((issue) => explain(issue, merged, offsets));
+  const faults = checked.error.issues.flatMap((issue) => explainIssue(issue, merged, offsets));
   const more = faults.length > MAX_SHOWN ? [`and ${faults.length - MAX_SHOWN} more`] : [];
   throw new CodedError(
     "config_invalid",
@@ -30,7 +30,12 @@ export function checkMerged(merged: JsonObject, { label, offsets }: CheckedLayer
 type Issue = z.core.$ZodIssue;
 type Schema = z.core.JSONSchema.JSONSchema;
 
-function explain(issue: Issue, merged: JsonObject, offsets: CheckedLayer["offsets"]): string[] {
+/** Where and what, a sentence for each fault in it; `merged` is the configuration that has it. */
+export function explainIssue(
+  issue: Issue,
+  merged: JsonObject,
+  offsets: CheckedLayer["offsets"] = {},
+): string[] {
   const at = pointer(issue.path, offsets);
   if (issue.code === "unrecognized_keys") {
     const known = keysAt(issue.path, merged);
@@ -40,7 +45,7 @@ function explain(issue: Issue, merged: JsonObject, offsets: CheckedLayer["offset
     const [branch = []] = [...issue.errors].sort((a, b) => a.length - b.length);
     if (branch.length === 0) return [`${at}: expected one of ${branchNames(issue.path, merged).join(", ")}`];
     return branch.flatMap((inner) =>
-      explain({ ...inner, path: [...issue.path, ...inner.path] }, merged, offsets),
+      explainIssue({ ...inner, path: [...issue.path, ...inner.path] }, merged, offsets),
     );
   }
   if (issue.code === "invalid_key") {

@@ -12,14 +12,20 @@ const OLDER_CONTEXT: Readonly<Record<string, string>> = {
 /** The same layer in today's names. What a layer says by its name of today wins. */
 export function modernize(layer: JsonObject): JsonObject {
   const { $schema: _, mode, multiAgent, ...rest } = layer;
-  const isMulti = isObject(multiAgent) && multiAgent["enabled"] === true;
-  const agentMode = rest["agentMode"] ?? mode ?? (isMulti ? "multi-agent" : undefined);
+  const agentMode = rest["agentMode"] ?? mode ?? modeOf(multiAgent);
   if (agentMode !== undefined) rest["agentMode"] = agentMode;
   if (isObject(rest["context"])) {
     const parts = Object.entries(rest["context"]);
     rest["context"] = Object.fromEntries(parts.map(([key, value]) => [key, modernizeContext(value)]));
   }
   return rest;
+}
+
+/** The oldest way to say it: `{ enabled: true }`. */
+function modeOf(multiAgent: unknown): string | undefined {
+  const enabled = isObject(multiAgent) ? multiAgent["enabled"] : undefined;
+  if (typeof enabled !== "boolean") return undefined;
+  return enabled ? "multi-agent" : "single-agent";
 }
 
 function modernizeContext(context: unknown): unknown {

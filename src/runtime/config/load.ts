@@ -7,14 +7,15 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { BUILTIN_AGENTS } from "../agents/builtin.ts";
 import type { RegistrySource } from "../agents/types.ts";
 import { PRESETS } from "../providers/presets.ts";
-import { type Env, homeDir, projectDir } from "../state-dir.ts";
+import { type Env, homeDir } from "../state-dir.ts";
 import { checkMerged } from "./check.ts";
 import { environmentLayers } from "./environment.ts";
 import { type ConfigText, readConfigFile, readProjectFile } from "./file.ts";
 import { mergeLayer, modernize } from "./layer.ts";
 import { type ProjectOrder, restrictProject } from "./project.ts";
 import type { DemianConfig } from "./schema.ts";
-import { isTrusted, trustProject } from "./trust.ts";
+import { readScopeTrust, scopesOf } from "./scope.ts";
+import { decideTrust, trustOf } from "./trust.ts";
 
 export interface ConfigOrder {
   /** The workspace. */
@@ -65,7 +66,7 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
   const project = await readProjectFile(order.cwd);
   // A session in the home directory: its file is the user's own.
   const isOwn = project === undefined || project.identity === user?.identity;
-  const trust = isOwn ? undefined : await trustOf(order, project, stack.warnings);
+  const trust = isOwn ? undefined : await isTrusted(order, project, stack.warnings);
   const explicit =
     order.configPath === undefined ? undefined : await readExplicit(order.cwd, order.configPath);
   const stronger = [explicit?.value, order.flags].filter((layer) => layer !== undefined);
@@ -75,7 +76,7 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
     stack.add(value, { path: variable, scope: "environment" });
   if (order.flags !== undefined) stack.add(order.flags, { path: "the command line", scope: "flags" });
   return {
-    config: runnable(stack),
+    config: stack.config,
     warnings: stack.warnings,
     sources: stack.sources,
     agentSources: stack.agentSources,
@@ -87,7 +88,7 @@ function loadFlags(flags: Record<string, unknown>): LoadedConfig {
   const stack = new LayerStack({});
   stack.add(flags, { path: "the command line", scope: "flags" });
   const { warnings, sources, agentSources } = stack;
-  return { config: runnable(stack), warnings, sources, agentSources };
+  return { config: stack.config, warnings, sources, agentSources };
 }
 
 async function readExplicit(cwd: string, given: string): Promise<ConfigText> {
@@ -97,22 +98,18 @@ async function readExplicit(cwd: string, given: string): Promise<ConfigText> {
   return file;
 }
 
-async function trustOf(order: ConfigOrder, file: ConfigText, warnings: string[]): Promise<boolean> {
-  const directory = projectDir(order.env, await realpath(order.cwd));
+async function isTrusted(order: ConfigOrder, file: ConfigText, warnings: string[]): Promise<boolean> {
+  const place = { ...order, cwd: await realpath(order.cwd) };
+  const scope = (await scopesOf(place)).find(({ name }) => name === "project");
+  if (scope === undefined) return false;
+  const trust = await readScopeTrust(scope, place);
+  const state = trustOf(trust, file);
   const flag = order.flags?.["trust"];
-  if (isObject(flag) && flag["project"] === true) {
-    await trustProject(directory, file, Date.now());
-    return true;
-  }
-  const found = await isTrusted(directory, file);
-  if (found.warning !== undefined) warnings.push(found.warning);
-  return found.isTrusted;
-}
-
-function runnable({ config, warnings }: LayerStack): DemianConfig {
-  if (config.trust.userTools)
-    warnings.push("trust.userTools has no effect: demian does not load tools from files");
-  return config;
+  const isNow = isObject(flag) && flag["project"] === true && state !== "refused";
+  if (isNow && state !== "trusted")
+    await decideTrust(scope.trustDirectory, [{ ...file, kind: "config" }], "trusted", Date.now());
+  else if (trust.warning !== undefined) warnings.push(trust.warning);
+  return isNow || state === "trusted";
 }
 
 /** What was merged so far, and what it means. */

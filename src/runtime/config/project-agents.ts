@@ -1,9 +1,10 @@
 // Agents that come with a project: their prompts are data and are taken, with a warning; what they may do is not theirs to
 // say. Trust lets them read without being asked, and choose among the user's providers.
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { DemianConfig } from "./schema.ts";
 
-const TOOLS = ["read_file", "write_file", "edit_file", "bash", "grep", "glob"];
+const TOOLS = ["read_file", "write_file", "edit_file", "bash", "grep", "glob", DELEGATE_TOOL];
 const READING = ["read_file", "grep", "glob"];
 
 export interface AgentsOrder {
@@ -12,7 +13,15 @@ export interface AgentsOrder {
   isTrusted: boolean;
 }
 
-type Refuse = (key: string, why: string, instead?: string) => void;
+export interface AgentOrder extends Omit<AgentsOrder, "path"> {
+  /** What a person does who wants what only trust allows. */
+  howToTrust: string;
+  /** Tools that it may see besides the built-in ones. */
+  moreTools: readonly string[];
+}
+
+/** `key` is below the agent: `permissions/0`, `delegation.invocationDecision`. */
+export type Refuse = (key: string, why: string, instead?: string) => void;
 
 /** `agents` has the right shape. */
 export function restrictAgents(
@@ -22,11 +31,15 @@ export function restrictAgents(
   warnings: string[],
 ): JsonObject {
   const kept: JsonObject = {};
+  const howToTrust = "read it and run demian once with --trust-project";
   for (const [name, agent] of Object.entries(agents)) {
     const key = `agents.${name}`;
     if (Object.hasOwn(order.base.agents, name))
       refuse(key, "you have an agent of that name", "rename one of them");
-    else if (isObject(agent)) kept[name] = restrictAgent(agent, key, order, refuse);
+    else if (isObject(agent))
+      kept[name] = restrictAgent(agent, { ...order, howToTrust, moreTools: [] }, (part, why, instead) =>
+        refuse(`${key}.${part}`, why, instead),
+      );
   }
   const names = Object.keys(kept);
   if (names.length > 0 && !order.isTrusted)
@@ -34,50 +47,57 @@ export function restrictAgents(
   return kept;
 }
 
-function restrictAgent(agent: JsonObject, key: string, order: AgentsOrder, refuse: Refuse): JsonObject {
+/** `agent` has the right shape. */
+export function restrictAgent(agent: JsonObject, order: AgentOrder, refuse: Refuse): JsonObject {
   const kept: JsonObject = { ...agent };
-  const trust = "read it and run demian once with --trust-project";
   const mayAllow = (rule: unknown) =>
     order.isTrusted && isObject(rule) && READING.includes(bare(rule["tool"])) && rule["match"] === undefined;
   const keepRules = (rules: unknown, at: string) =>
     (Array.isArray(rules) ? rules : []).filter((rule: unknown, index) => {
       if (!isObject(rule) || rule["decision"] !== "allow" || mayAllow(rule)) return true;
       const isReading = READING.includes(bare(rule["tool"]));
-      refuse(`${at}/${index}`, "it may not allow anything", isReading ? trust : undefined);
+      refuse(`${at}/${index}`, "it may not allow anything", isReading ? order.howToTrust : undefined);
       return false;
     });
-  if ("permissions" in kept) kept["permissions"] = keepRules(kept["permissions"], `${key}.permissions`);
+  if ("permissions" in kept) kept["permissions"] = keepRules(kept["permissions"], "permissions");
   for (const [holder, at] of [
-    [kept, key],
-    [kept["authority"], `${key}.authority`],
+    [kept, "defaultDecision"],
+    [kept["authority"], "authority.defaultDecision"],
   ] as const) {
     if (!isObject(holder) || holder["defaultDecision"] !== "allow") continue;
-    refuse(`${at}.defaultDecision`, "it may not allow anything");
+    refuse(at, "it may not allow anything");
     if (holder === kept) delete kept["defaultDecision"];
     else kept["authority"] = { ...holder, defaultDecision: undefined };
   }
   if (isObject(kept["authority"]) && "permissions" in kept["authority"]) {
-    const permissions = keepRules(kept["authority"]["permissions"], `${key}.authority.permissions`);
+    const permissions = keepRules(kept["authority"]["permissions"], "authority.permissions");
     kept["authority"] = { ...kept["authority"], permissions };
   }
-  if (isObject(kept["delegation"]) && kept["delegation"]["invocationDecision"] === "allow") {
-    refuse(`${key}.delegation.invocationDecision`, "it may not allow anything");
-    kept["delegation"] = { ...kept["delegation"], invocationDecision: undefined };
-  }
+  restrictInvocation(kept, order, refuse);
   const profile = isObject(kept["provider"]) ? kept["provider"]["profile"] : undefined;
   if (profile !== undefined && profile !== order.base.defaultProvider && !order.isTrusted) {
-    refuse(`${key}.provider`, "it may not choose where your data and keys go", trust);
+    refuse("provider", "it may not choose where your data and keys go", order.howToTrust);
     delete kept["provider"];
   }
   if (isObject(kept["tools"]) && Array.isArray(kept["tools"]["visible"])) {
+    const known = [...TOOLS, ...order.moreTools];
     const visible = kept["tools"]["visible"].filter((tool: unknown) => {
-      if (TOOLS.includes(bare(tool))) return true;
-      refuse(`${key}.tools.visible`, `it may only see ${TOOLS.join(", ")}, not ${String(tool)}`);
+      if (known.includes(bare(tool))) return true;
+      refuse("tools.visible", `it may only see ${known.join(", ")}, not ${String(tool)}`);
       return false;
     });
     kept["tools"] = { ...kept["tools"], visible };
   }
   return kept;
+}
+
+/** Nobody starts it without a person's consent, whatever the user has for agents of his own. */
+function restrictInvocation(kept: JsonObject, { isTrusted }: AgentOrder, refuse: Refuse): void {
+  const delegation = isObject(kept["delegation"]) ? kept["delegation"] : {};
+  const { invocationDecision } = delegation;
+  if (invocationDecision === "allow") refuse("delegation.invocationDecision", "it may not allow anything");
+  if (invocationDecision === "deny" || (isTrusted && invocationDecision !== "allow")) return;
+  kept["delegation"] = { ...delegation, invocationDecision: "ask" };
 }
 
 /** `demian.bash` is `bash`. */

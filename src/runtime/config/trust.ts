@@ -1,37 +1,110 @@
-// Trust in a project's configuration, as it is now: by the hash of its content, kept in the state directory. A file that
-// changed has to be trusted again.
+// Trust in what comes from files: each as it was when somebody looked at it, by the hash of its content, kept in the state
+// directory. A file that changed has to be trusted again.
 import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "../../base/coded-error.ts";
-import { readStateFile, writeStateFile } from "../state-dir.ts";
+import { withFileLock } from "../permissions/file-lock.ts";
+import { ensurePrivateDir, readStateFile, writeStateFile } from "../state-dir.ts";
 
-const TrustRecord = z.object({ path: z.string(), sha256: z.string(), trustedAtMs: z.number() });
+const TRUST_KINDS = ["config", "agent", "tool"] as const;
+export type TrustKind = (typeof TRUST_KINDS)[number];
+
+const TrustRecord = z.object({
+  /** Absolute and real. */
+  path: z.string(),
+  sha256: z.string(),
+  decision: z.enum(["trusted", "refused"]),
+  kind: z.enum(TRUST_KINDS),
+  decidedAtMs: z.number(),
+});
+export type TrustRecord = z.infer<typeof TrustRecord>;
+
+const TrustFile = z.object({ version: z.literal(1), records: z.array(TrustRecord) });
+/** What was written when only a project's configuration could be trusted. */
+const OlderFile = z.object({ path: z.string(), sha256: z.string(), trustedAtMs: z.number() });
+
+const MAX_RECORDS = 1000;
 
 export interface TrustedFile {
   path: string;
   sha256: string;
 }
 
-/** `directory` is the project's in the state directory. A record that cannot be read trusts nothing. */
-export async function isTrusted(
-  directory: string,
-  file: TrustedFile,
-): Promise<{ isTrusted: boolean; warning?: string }> {
+export type TrustState = "trusted" | "refused" | "changed" | "unknown";
+
+export interface TrustRecords {
+  records: readonly TrustRecord[];
+  /** Why nothing of it counts. */
+  warning?: string;
+}
+
+/** `directory`: of the user or of a project, in the state directory. Records that cannot be read trust nothing. */
+export async function readTrust(directory: string): Promise<TrustRecords> {
+  const file = trustFile(directory);
   try {
-    const record = TrustRecord.safeParse(await readStateFile(recordOf(directory)));
-    return { isTrusted: record.success && record.data.sha256 === file.sha256 };
+    return { records: recordsOf(await readStateFile(file)) };
   } catch (error) {
-    return {
-      isTrusted: false,
-      warning: `${recordOf(directory)} cannot be read, so the project is not trusted: ${messageOf(error)}`,
-    };
+    const warning = `${file} cannot be read, so the project is not trusted, nor any file of it: ${messageOf(error)}`;
+    return { records: [], warning };
   }
 }
 
-export async function trustProject(directory: string, file: TrustedFile, nowMs: number): Promise<void> {
-  await writeStateFile(recordOf(directory), { path: file.path, sha256: file.sha256, trustedAtMs: nowMs });
+export function recordOf({ records }: TrustRecords, { path }: TrustedFile): TrustRecord | undefined {
+  return records.find((record) => record.path === path);
 }
 
-function recordOf(directory: string): string {
+export function trustOf(trust: TrustRecords, file: TrustedFile): TrustState {
+  const record = recordOf(trust, file);
+  if (record === undefined) return "unknown";
+  return record.sha256 === file.sha256 ? record.decision : "changed";
+}
+
+/** What was decided before about the same files is forgotten. */
+export async function decideTrust(
+  directory: string,
+  files: readonly (TrustedFile & { kind: TrustKind })[],
+  decision: TrustRecord["decision"],
+  nowMs: number,
+): Promise<void> {
+  const fresh = files.map(({ path, sha256, kind }) => ({ path, sha256, decision, kind, decidedAtMs: nowMs }));
+  await change(directory, (records) => [
+    ...records.filter((record) => fresh.every(({ path }) => path !== record.path)),
+    ...fresh,
+  ]);
+}
+
+/** False: nothing was decided about it. */
+export async function forgetTrust(directory: string, path: string): Promise<boolean> {
+  let isFound = false;
+  await change(directory, (records) => {
+    isFound = records.some((record) => record.path === path);
+    return records.filter((record) => record.path !== path);
+  });
+  return isFound;
+}
+
+export function trustFile(directory: string): string {
   return join(directory, "trust.json");
+}
+
+async function change(
+  directory: string,
+  edit: (records: readonly TrustRecord[]) => TrustRecord[],
+): Promise<void> {
+  const file = trustFile(directory);
+  await ensurePrivateDir(directory);
+  await withFileLock(`${file}.lock`, async () => {
+    // What cannot be read trusts nothing, so that nothing is lost with it.
+    const { records } = await readTrust(directory);
+    await writeStateFile(file, { version: 1, records: edit(records).slice(-MAX_RECORDS) });
+  });
+}
+
+function recordsOf(value: unknown): TrustRecord[] {
+  const file = TrustFile.safeParse(value);
+  if (file.success) return file.data.records;
+  const older = OlderFile.safeParse(value);
+  if (!older.success) return [];
+  const { path, sha256, trustedAtMs } = older.data;
+  return [{ path, sha256, decision: "trusted", kind: "config", decidedAtMs: trustedAtMs }];
 }

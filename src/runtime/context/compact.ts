@@ -1,15 +1,16 @@
 // What a request shows to the model when the conversation is long (§7): the system prompt with a summary of older turns,
-// then recent turns as they were. By rule and without I/O: the same history always gives the same request. The history
+// then recent turns as they were, with a ledger of what sub-agents reported. By rule and without I/O: the same history always gives the same request. The history
 // itself stays whole, but for /compact.
 import type { Message } from "../messages.ts";
 import type { CompactReport } from "../session-types.ts";
 import { cutAnswer, cutResults } from "./cut.ts";
 import { estimateMessage, estimateMessages, estimateText } from "./estimate.ts";
+import { type LedgerPolicy, withLedger } from "./ledger.ts";
 import { type Step, toMessages, toSteps, turnStarts } from "./steps.ts";
 import { emptySummary, extendSummary, parseSummary, renderSummary, type Summary } from "./summary.ts";
 
 /** `context.main` of the configuration. */
-export interface ContextPolicy {
+export interface ContextPolicy extends LedgerPolicy {
   maxContextTokens: number;
   compactAtRatio: number;
   summaryTargetTokens: number;
@@ -44,7 +45,7 @@ const HARD_CUTS = [1000, 500, 250, 120, 60];
 
 export function compileContext(order: ContextOrder): CompiledContext {
   const { system, policy, overheadTokens = 0 } = order;
-  const whole = split(order.history);
+  const whole = ledgered(split(order.history), policy);
   const measure = (draft: Draft): number =>
     estimateMessages(requestOf(system, draft), policy.reserveForImagesTokens) + overheadTokens;
   const before = measure(whole);
@@ -74,6 +75,17 @@ export function compactHistory(
   return { history: storedOf(folded), report: reportOf(whole, folded, before, after) };
 }
 
+/** Keeps the last turns as they are and folds all before them into a summary. Undefined: there is nothing before them. */
+export function foldTurns(
+  history: readonly Message[],
+  policy: Pick<ContextPolicy, "recentTurns" | "summaryTargetTokens">,
+): Message[] | undefined {
+  const whole = split(history);
+  const count = turnStarts(whole.steps).at(-policy.recentTurns) ?? 0;
+  const folded = fold(whole, count, policy.summaryTargetTokens);
+  return folded === whole ? undefined : storedOf(folded);
+}
+
 interface Draft {
   summary?: { content: Summary; text: string };
   steps: readonly Step[];
@@ -87,6 +99,11 @@ function split(history: readonly Message[]): Draft {
   if (content === undefined) return { steps: toSteps(conversation), folded: 0 };
   const text = String(conversation[0]?.content);
   return { summary: { content, text }, steps: toSteps(conversation.slice(1)), folded: 0 };
+}
+
+function ledgered(draft: Draft, policy: LedgerPolicy): Draft {
+  const steps = withLedger(draft.steps, policy);
+  return steps === draft.steps ? draft : { ...draft, steps };
 }
 
 /** What a history begins with after `/compact`. */

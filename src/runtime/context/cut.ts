@@ -16,6 +16,16 @@ export function cutText(text: string, maxTokens: number): string {
   return `${head.toString()}${mark}${tail.toString()}`;
 }
 
+/** The same, and never over: with no room for the mark there is only a beginning. */
+export function capText(text: string, maxTokens: number): string {
+  const short = cutText(text, maxTokens);
+  const bytes = Buffer.from(short);
+  const maxBytes = Math.max(0, maxTokens) * BYTES_PER_TOKEN;
+  if (bytes.length <= maxBytes) return short;
+  const whole = Buffer.from(text);
+  return whole.subarray(0, wholeCharacter(whole, maxBytes, -1)).toString();
+}
+
 /** Only tool results, which can be had again. */
 export function cutResults(step: Step, maxTokens: number): Step {
   if (step.kind === "user") return step;

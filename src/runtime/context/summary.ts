@@ -1,8 +1,10 @@
-// The summary that stands for turns that are not shown any more: what the user asked, what was answered, which files and
-// commands there were and what failed. Made by rule, so the same turns always give the same text. It can be read back, so
+// The summary that stands for turns that are not shown any more: what the user asked, what was answered, which files,
+// commands and sub-agents there were and what failed. Made by rule, so the same turns always give the same text. It can be read back, so
 // that a later one takes up the earlier.
 import { type ToolCall, type ToolMessage, textOfUser } from "../messages.ts";
 import { estimateText } from "./estimate.ts";
+import { delegationLine, isDelegation } from "./ledger.ts";
+import { shorten } from "./one-line.ts";
 import type { Step } from "./steps.ts";
 
 const SECTIONS = {
@@ -11,6 +13,7 @@ const SECTIONS = {
   changed: "Files changed",
   read: "Files read",
   ran: "Commands run",
+  delegated: "Delegated to sub-agents",
   failed: "What failed",
 } as const;
 type Section = keyof typeof SECTIONS;
@@ -45,6 +48,7 @@ export function emptySummary(): Summary {
       changed: lines(),
       read: lines(),
       ran: lines(),
+      delegated: lines(),
       failed: lines(),
     },
   };
@@ -101,7 +105,12 @@ export function parseSummary(text: string): Summary | undefined {
   return summary;
 }
 
-function addCall({ sections }: Summary, { name, input }: ToolCall, result: ToolMessage | undefined): void {
+function addCall({ sections }: Summary, call: ToolCall, result: ToolMessage | undefined): void {
+  const { name, input } = call;
+  if (isDelegation(call) && result !== undefined) {
+    add(sections.delegated, delegationLine(call, result));
+    return;
+  }
   const given = (key: string) => {
     const value = typeof input === "object" && input !== null ? (input as Record<string, unknown>)[key] : "";
     return typeof value === "string" ? shorten(value, LINE_CHARS) : "";
@@ -127,17 +136,6 @@ function add(lines: Lines, item: string): void {
 function addOnce(lines: Lines, item: string): void {
   lines.items = lines.items.filter((other) => other !== item);
   add(lines, item);
-}
-
-/** One line, so that no text can look like a heading. */
-function shorten(text: string, maxChars: number): string {
-  const line = text
-    .trimStart()
-    .slice(0, maxChars * 4)
-    .replace(/\s+/g, " ")
-    .trim();
-  if (line.length <= maxChars) return line;
-  return `${line.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 function render({ messages, sections }: Summary): string {

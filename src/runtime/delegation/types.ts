@@ -39,13 +39,15 @@ export interface PlannedInvocation {
   /** In words, for the one who is asked: "the current user request", "file paths". */
   receives: readonly string[];
   maxTurns: number;
+  /** What happens where no rule and no grant says anything. A denial was refused before. */
+  decision: "allow" | "ask";
   /** Of the agent's definition, where it came with a project: an "always" holds for this text only. */
   digest?: string;
 }
 
 /** Of one caller. `plan` throws `ToolError`; `run` never rejects but for a bug. */
 export interface Delegator {
-  plan(input: AgentInvocationInput): Promise<PlannedInvocation>;
+  plan(input: AgentInvocationInput, call: { callId: string }): Promise<PlannedInvocation>;
   run(
     input: AgentInvocationInput,
     planned: PlannedInvocation,

@@ -60,6 +60,8 @@ export interface ExternalCall {
 
 export interface ExternalDecision {
   allowed: boolean;
+  /** With "allowed", where it differs from what was asked: what was judged, and may be done. */
+  input?: Readonly<Record<string, unknown>>;
   /** Told to the other agent with a refusal. */
   reason?: string;
   /** The person wants no more of this turn. */

@@ -6,7 +6,7 @@ import type { DemianConfig } from "../config/schema.ts";
 import type { HookOutcome } from "../hooks/types.ts";
 import type { ToolPlan } from "../tools/types.ts";
 import { evaluate } from "./evaluate.ts";
-import { grantKeyOf } from "./grant-key.ts";
+import { bareName, grantKeyOf } from "./grant-key.ts";
 import { resolveCommand } from "./grantable.ts";
 import type { GrantStore } from "./grants.ts";
 import { makePrompt } from "./prompt.ts";
@@ -50,7 +50,9 @@ export interface GateCall {
   callId: string;
   /** The sub-agents from below the main agent down to this one. */
   agentPath?: readonly string[] | undefined;
-  /** Who runs the tool, where it is not demian. */
+  /** With `agentPath`: the main agent above them, for the one who is asked. */
+  mainAgent?: string | undefined;
+  /** Who runs the tool, where it is not demian. Its commands are not held by `sandbox`. */
   executor?: string | undefined;
   /** The adapter that will hold a command. */
   sandbox: string;
@@ -93,10 +95,23 @@ export function createPermissionGate(options: GateOptions): PermissionGate {
     },
     mayRead: ({ tool, agent }, path) => {
       const target = { kind: "path", access: "read", lexical: path, real: path } as const;
-      const policy = { ...policyOf(options, { agent }), grants: [], nowMs: 0 };
-      return evaluate({ tool, targets: [target] }, policy).decision !== "deny";
+      const policy = { ...policyOf(options, { agent: forSearch(options, agent) }), grants: [], nowMs: 0 };
+      const verdict = evaluate({ tool, targets: [target] }, policy);
+      return verdict.decision !== "deny" && verdict.by !== "agent_deny";
     },
   };
+}
+
+/**
+ * With several agents a person may have allowed a search that the agent's rules deny as a whole: what they deny by path
+ * stays hidden, the rest is what the person wanted to be found.
+ */
+function forSearch({ mode }: GateOptions, agent: GateCall["agent"]): GateCall["agent"] {
+  if (mode !== "multi-agent") return agent;
+  const permissions = agent.permissions.filter(
+    ({ decision, match }) => decision !== "deny" || match?.pathGlob !== undefined,
+  );
+  return { name: agent.name, permissions };
 }
 
 async function decide(options: GateOptions, call: GateCall, signal: AbortSignal): Promise<GateDecision> {
@@ -109,16 +124,26 @@ async function decide(options: GateOptions, call: GateCall, signal: AbortSignal)
   if (signal.aborted) return ABORTED;
   if (verdict.decision === "allow") return { allowed: true, by: verdict.by, always: false };
   if (verdict.decision === "deny") return denied(verdict.by, verdict.reason);
-  return askPerson(options, call, keysOf(call.tool, targets), verdict, signal);
+  if (verdict.by === "agent_deny" && options.yes) {
+    const remedy = "--yes does not go beyond an agent's rules; run it without --yes to be asked";
+    return denied(verdict.by, `${denialOf(call, verdict)}, and ${remedy}, or with an agent that may do it`);
+  }
+  return askPerson(options, call, keysOf(call, targets), verdict, signal);
+}
+
+/** Of the agent itself, in words. */
+function denialOf({ agent }: GateCall, { reason }: Verdict): string {
+  return `the rules of the agent ${agent.name} deny it${reason === undefined ? "" : ` (${reason})`}`;
 }
 
 function policyOf(
   options: GateOptions,
-  { agent, toolDefault }: Pick<GateCall, "agent" | "toolDefault">,
+  { agent, toolDefault, executor }: Pick<GateCall, "agent" | "toolDefault" | "executor">,
 ): Omit<Policy, "grants" | "nowMs"> {
   const { globalRules, rootDefault, hidden } = options;
   return {
     ...(options.mode === undefined ? {} : { mode: options.mode }),
+    ...(executor === undefined ? {} : { executor }),
     globalRules,
     agentRules: agent.permissions,
     ...(agent.defaultDecision === undefined ? {} : { agentDefault: agent.defaultDecision }),
@@ -134,12 +159,13 @@ async function resolved(options: GateOptions, call: GateCall): Promise<Permissio
   return Promise.all(
     call.plan.targets.map(async (target) => {
       if (target.kind !== "command") return target;
-      const { cwd } = target;
+      const isOurs = call.executor === undefined;
       const found = await resolveCommand(target.command, {
-        cwd,
+        // The shell of another agent stays open, and with it the directory of its last "cd".
+        cwd: isOurs ? target.cwd : undefined,
         writable,
         path,
-        isSandboxed: HOLDING.has(call.sandbox),
+        isSandboxed: isOurs && HOLDING.has(call.sandbox),
       });
       // What a tool says of itself does not count.
       const { resolved: _, ...plain } = target;
@@ -149,8 +175,8 @@ async function resolved(options: GateOptions, call: GateCall): Promise<Permissio
 }
 
 /** Empty: something in it can only be allowed once. */
-function keysOf(tool: string, targets: readonly PermissionTarget[]): GrantKey[] {
-  const keys = targets.map((target) => grantKeyOf(tool.replace(/^demian\./, ""), target));
+function keysOf({ tool, executor }: GateCall, targets: readonly PermissionTarget[]): GrantKey[] {
+  const keys = targets.map((target) => grantKeyOf(bareName(tool, executor), target, executor));
   const known = keys.filter((key) => key !== undefined);
   return known.length === keys.length ? known : [];
 }
@@ -162,20 +188,10 @@ async function askPerson(
   verdict: Verdict,
   signal: AbortSignal,
 ): Promise<GateDecision> {
-  const { tool, input, plan, agent, sessionId, callId, sandbox } = call;
-  const reasons = [verdict.reason, call.reason].filter((reason) => reason !== undefined);
-  const prompt = makePrompt({
-    tool,
-    input,
-    plan,
-    agent: agent.name,
-    sessionId,
-    callId,
-    sandbox,
-    reasons,
-    keys,
-    span: options.grants.span,
-  });
+  const widens = verdict.by === "agent_deny";
+  const why = widens ? `${denialOf(call, verdict)}: a yes goes beyond them` : verdict.reason;
+  const reasons = [why, call.reason].filter((reason) => reason !== undefined);
+  const prompt = makePrompt({ call, widens, reasons, keys, span: options.grants.span });
   const outcome = await call.onRequest?.(prompt);
   if (signal.aborted) return ABORTED;
   if (outcome?.blocked) return denied("hook", outcome.reason);

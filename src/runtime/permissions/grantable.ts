@@ -16,8 +16,8 @@ import {
 import type { ResolvedCommand } from "./types.ts";
 
 export interface ResolveContext {
-  /** Real. */
-  cwd: string;
+  /** Real. Undefined: nobody knows it for certain (a shell that stays open), so that a relative program is not certain. */
+  cwd: string | undefined;
   /** The workspace and other places where the agent can put programs: real and absolute. */
   writable: readonly string[];
   /** What the command will find its programs with. */
@@ -56,7 +56,10 @@ export async function resolveCommand(
 
 /** The real path; undefined: there is none, or the agent could have put it there. */
 async function findExecutable(name: string, context: ResolveContext): Promise<string | undefined> {
-  if (name.includes("/")) return safeFile(resolve(context.cwd, name), context.writable);
+  if (name.includes("/")) {
+    if (context.cwd === undefined && !isAbsolute(name)) return undefined;
+    return safeFile(resolve(context.cwd ?? "/", name), context.writable);
+  }
   const folders = (context.path ?? "").split(delimiter);
   // "." or nothing in PATH: what runs depends on where it runs.
   if (context.path === undefined || folders.some((folder) => !isAbsolute(folder))) return undefined;

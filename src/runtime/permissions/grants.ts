@@ -34,8 +34,15 @@ const Key = z.discriminatedUnion("kind", [
     argv: z.array(z.string()).min(1),
     executable: z.string().startsWith("/"),
     cwd: z.string().startsWith("/"),
+    executor: z.string().min(1).optional(),
   }),
   z.strictObject({ kind: z.literal("write"), tool: z.string().min(1), directory: z.string().min(1) }),
+  z.strictObject({
+    kind: z.literal("agent"),
+    agent: z.string().min(1),
+    provider: z.string().min(1),
+    digest: z.string().min(1).optional(),
+  }),
   z.strictObject({ kind: z.literal("other"), tool: z.string().min(1), key: z.string() }),
 ]);
 const ProjectGrant = z.strictObject({

@@ -6,13 +6,20 @@ import { describeKey } from "./grant-key.ts";
 import type { GrantKey, PermissionPrompt } from "./types.ts";
 
 export interface PromptParts {
-  tool: string;
-  input: unknown;
-  plan: ToolPlan;
-  agent: string;
-  sessionId: string;
-  callId: string;
-  sandbox: string;
+  call: {
+    tool: string;
+    input: unknown;
+    plan: ToolPlan;
+    agent: { name: string };
+    agentPath?: readonly string[] | undefined;
+    mainAgent?: string | undefined;
+    executor?: string | undefined;
+    sessionId: string;
+    callId: string;
+    sandbox: string;
+  };
+  /** The agent's own rules deny it. */
+  widens: boolean;
   /** From rules and hooks. */
   reasons: readonly string[];
   /** What "always" would remember; empty: it is not offered. */
@@ -21,46 +28,120 @@ export interface PromptParts {
   span: string;
 }
 
-const MAX_DIFF_LINES = 400;
+type Invocation = NonNullable<PermissionPrompt["invocation"]>;
 
-export function makePrompt(parts: PromptParts): PermissionPrompt {
-  const { plan, keys, reasons } = parts;
+const MAX_DIFF_LINES = 400;
+const MAX_HANDOFF_LINES = 120;
+
+export function makePrompt({ call, widens, reasons, keys, span }: PromptParts): PermissionPrompt {
+  const { plan, executor, agentPath = [], mainAgent } = call;
+  const isChild = agentPath.length > 0;
   return {
-    sessionId: parts.sessionId,
-    callId: parts.callId,
-    agent: parts.agent,
-    tool: parts.tool,
+    sessionId: call.sessionId,
+    callId: call.callId,
+    agent: call.agent.name,
+    ...(isChild ? { agentPath } : {}),
+    ...(isChild && mainAgent !== undefined ? { mainAgent } : {}),
+    ...(executor === undefined ? {} : { executor }),
+    tool: call.tool,
     title: plan.title,
-    ...(plan.command === undefined ? {} : { command: plan.command, sandbox: parts.sandbox }),
+    ...(plan.invocation === undefined ? {} : { invocation: invocationOf(plan.invocation) }),
+    ...(plan.command === undefined ? {} : { command: plan.command }),
+    ...(plan.command === undefined || executor !== undefined ? {} : { sandbox: call.sandbox }),
     ...(plan.cwd === undefined ? {} : { cwd: plan.cwd }),
     ...(plan.changes === undefined ? {} : { changes: plan.changes }),
-    input: parts.input,
+    input: call.input,
     ...(reasons.length === 0 ? {} : { reason: reasons.join("; ") }),
-    ...(keys.length === 0
-      ? {}
-      : { always: `${[...new Set(keys.map(describeKey))].join(", ")}, ${parts.span}` }),
+    ...(widens ? { widens } : {}),
+    ...(keys.length === 0 ? {} : { always: `${[...new Set(keys.map(describeKey))].join(", ")}, ${span}` }),
   };
 }
 
-/** For a terminal. The command is never shortened. Of a long diff the last line, next to the question, says what is missing. */
+function invocationOf(planned: NonNullable<ToolPlan["invocation"]>): Invocation {
+  const { agent, provider, crossesProvider, receives, handoff } = planned;
+  return {
+    agent: agent.name,
+    provider: provider.key,
+    model: provider.model,
+    crossesProvider,
+    receives,
+    handoff,
+  };
+}
+
+/**
+ * For a terminal. The command is never shortened. Of a long diff or handoff the last line, next to the question, says what
+ * is missing; `wholeDiff` shows it.
+ */
 export function promptLines(prompt: PermissionPrompt, options: { wholeDiff?: boolean } = {}): string[] {
-  const diff = (prompt.changes ?? []).flatMap((change) => unifiedDiff(change));
-  const most = options.wholeDiff === true ? diff.length : MAX_DIFF_LINES;
+  const { lines, most, name } = longPart(prompt);
+  const shown = options.wholeDiff === true ? lines : lines.slice(0, most);
+  const missing = lines.length - shown.length;
   return [
-    `Allow ${revealLine(prompt.agent)} -> ${revealLine(prompt.title)}?`,
+    `Allow ${askerOf(prompt)} -> ${subjectOf(prompt)}?`,
     ...(prompt.command === undefined ? [] : indented(prompt.command)),
-    ...(prompt.command === undefined && prompt.changes === undefined ? inputLines(prompt.input) : []),
+    ...(isShownByInput(prompt) ? inputLines(prompt.input) : []),
     ...(prompt.cwd === undefined ? [] : [`  in       ${revealLine(prompt.cwd)}`]),
-    ...(prompt.sandbox === undefined ? [] : [`  sandbox  ${describeSandbox(prompt.sandbox)}`]),
+    ...holdLines(prompt),
     ...(prompt.reason === undefined ? [] : [`  because  ${revealLine(prompt.reason)}`]),
-    ...diff.slice(0, most).map((line) => `  ${reveal(line)}`),
+    ...(prompt.invocation === undefined ? [] : invocationLines(prompt, prompt.invocation)),
+    ...shown,
     ...(prompt.always === undefined ? [] : [`  always   allows ${revealLine(prompt.always)}`]),
-    ...(diff.length <= most
+    ...(missing === 0
       ? []
-      : [
-          `  !! ${diff.length - most} of ${diff.length} lines of this change are NOT SHOWN; d shows them all`,
-        ]),
+      : [`  !! ${missing} of ${lines.length} lines of this ${name} are NOT SHOWN; d shows them all`]),
   ];
+}
+
+function longPart({ invocation, changes = [] }: PermissionPrompt): {
+  lines: string[];
+  most: number;
+  name: string;
+} {
+  if (invocation === undefined) {
+    const lines = changes.flatMap((change) => unifiedDiff(change)).map((line) => `  ${reveal(line)}`);
+    return { lines, most: MAX_DIFF_LINES, name: "change" };
+  }
+  // Behind a bar, so that no line of it looks like one of ours.
+  const lines = reveal(invocation.handoff)
+    .split("\n")
+    .map((line) => `  | ${line}`);
+  return { lines, most: MAX_HANDOFF_LINES, name: "handoff" };
+}
+
+/** "build > reviewer", from the main agent down to the one that wants it. */
+function askerOf({ agent, agentPath = [], mainAgent }: PermissionPrompt): string {
+  const above = mainAgent ?? (agentPath.includes(agent) ? undefined : agent);
+  const path = agentPath.length === 0 ? [agent] : [...(above === undefined ? [] : [above]), ...agentPath];
+  return path.map(revealLine).join(" > ");
+}
+
+function subjectOf({ invocation, title }: PermissionPrompt): string {
+  if (invocation === undefined) return revealLine(title);
+  return `agent ${revealLine(invocation.agent)} using provider ${revealLine(invocation.provider)}`;
+}
+
+function invocationLines({ agent }: PermissionPrompt, invocation: Invocation): string[] {
+  const { provider, model, crossesProvider, receives } = invocation;
+  return [
+    `  model    ${revealLine(model)}`,
+    ...(crossesProvider
+      ? [
+          `  sent to  ${revealLine(provider)}, which is another provider than the one that ${revealLine(agent)} uses`,
+        ]
+      : []),
+    `  It will receive: ${receives.map(revealLine).join(", ")}. Word for word:`,
+  ];
+}
+
+function isShownByInput({ command, changes, invocation }: PermissionPrompt): boolean {
+  return command === undefined && changes === undefined && invocation === undefined;
+}
+
+function holdLines({ executor, sandbox }: PermissionPrompt): string[] {
+  if (executor !== undefined)
+    return [`  run by   ${revealLine(executor)} itself, outside of demian's sandbox`];
+  return sandbox === undefined ? [] : [`  sandbox  ${describeSandbox(sandbox)}`];
 }
 
 function indented(text: string): string[] {

@@ -5,7 +5,7 @@ export const DECISIONS = ["allow", "ask", "deny"] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 export interface PermissionRule {
-  /** A name, or "*". `demian.bash` is `bash`. */
+  /** A name, or "*". `demian.bash` is `bash`; tools of another executor have its name before the dot: `claudecode.Bash`. */
   tool: string;
   match?:
     | {
@@ -75,7 +75,14 @@ export interface Grant {
 }
 
 export type GrantKey =
-  | { kind: "command"; argv: readonly string[]; executable: string; cwd: string }
+  | {
+      kind: "command";
+      argv: readonly string[];
+      executable: string;
+      cwd: string;
+      /** Who runs it, where it is not demian. */
+      executor?: string | undefined;
+    }
   | { kind: "write"; tool: string; directory: string }
   | { kind: "agent"; agent: string; provider: string; digest?: string | undefined }
   | { kind: "other"; tool: string; key: string };
@@ -87,6 +94,10 @@ export interface PermissionPrompt {
   agent: string;
   /** The sub-agents from below the main agent down to the one that asks; absent for the main agent. */
   agentPath?: readonly string[];
+  /** With `agentPath`: the main agent above them. */
+  mainAgent?: string;
+  /** The agent's own rules deny it: only a person can go beyond them, `--yes` does not. */
+  widens?: true;
   /** Who will run it, where it is not demian: "claudecode". */
   executor?: string;
   tool: string;

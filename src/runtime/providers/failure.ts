@@ -18,6 +18,8 @@ export interface Place {
   model: string;
   /** The variable that the key comes from. */
   keyEnv?: string;
+  /** What helps when it refuses us, where that is not a key. */
+  authAdvice?: string;
   /** Never shown. */
   secrets: readonly string[];
 }
@@ -127,6 +129,7 @@ const HEADLINES: Readonly<Record<ProviderFailureKind, string>> = {
 
 function adviceFor(kind: ProviderFailureKind, place: Place): string {
   if (kind === "auth") {
+    if (place.authAdvice !== undefined) return place.authAdvice;
     const key =
       place.keyEnv === undefined ? `the key of providers.${place.key}` : `the key in ${place.keyEnv}`;
     return `check ${key}, and what its account may use`;

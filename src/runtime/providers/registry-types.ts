@@ -1,6 +1,7 @@
 // What every factory of a provider gets. Everything that touches the world can be replaced.
 import type { ProviderConfig } from "../config/schema.ts";
 import type { AnthropicClient } from "./anthropic/client.ts";
+import type { Keyring } from "./codex/keyring.ts";
 import type { Fetch } from "./guarded-fetch.ts";
 import type { RetryOptions } from "./retry.ts";
 
@@ -19,6 +20,8 @@ export interface ProviderContext {
   env: Env;
   fetch?: Fetch | undefined;
   anthropicClient?: AnthropicClient | undefined;
+  /** Instead of the one of the system. */
+  keyring?: Keyring | undefined;
   retry?: Pick<RetryOptions, "sleep" | "random"> | undefined;
   idleTimeoutMs?: number | undefined;
 }

@@ -56,7 +56,8 @@ export async function withRetry<T>(attempt: () => Promise<T>, options: RetryOpti
 }
 
 export function isRetryable(error: ProviderError): boolean {
-  const { kind, status } = error.failure;
+  const { kind, status, isLasting } = error.failure;
+  if (isLasting) return false;
   if (kind === "network") return isPassing(error);
   if (status !== undefined && status < 500 && status !== 429) return false;
   return kind === "rate_limit" || kind === "overloaded" || kind === "server";

@@ -33,6 +33,8 @@ export interface ChatRequest {
   rootSessionId?: string;
   /** Told before each wait; where the retries are is providers/retry.ts. */
   onRetry?(notice: RetryNotice): void;
+  /** Told what a person should know though the answer comes: a login that could not be kept. */
+  onWarning?(message: string): void;
 }
 
 export interface RetryNotice {
@@ -96,6 +98,8 @@ export interface ProviderFailure {
   status?: number;
   requestId?: string;
   retryAfterMs?: number;
+  /** It lasts for hours: it is not tried again. */
+  isLasting?: true;
 }
 
 export class ProviderError extends Error {

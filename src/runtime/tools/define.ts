@@ -32,7 +32,7 @@ export function defineTool<S extends z.ZodType>(order: ToolOrder<S>): ToolDefini
 }
 
 /** Models that must send every field send null for those that they leave out. */
-function withoutNulls(value: unknown): unknown {
+export function withoutNulls(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
 }

@@ -68,7 +68,7 @@ describe("completion", () => {
   test.runIf(isThere("bash"))("bash completes commands, flags, and what demian itself lists", () => {
     const bin = mkdtempSync(join(tmpdir(), "demian-bin-"));
     try {
-      const answers = '"list-agents --names") echo plan ;;\n"list-providers --names") echo openai ;;';
+      const answers = '"list-agents --main --names") echo plan ;;\n"list-providers --names") echo openai ;;';
       writeFileSync(join(bin, "demian"), `#!/bin/sh\ncase "$*" in\n${answers}\nesac`, { mode: 0o755 });
       writeFileSync(join(bin, "shot.png"), "");
       const ask = (words: string, at: number): string =>

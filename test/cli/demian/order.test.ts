@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseArguments } from "../../../src/cli/command.ts";
 import { ACP_FLAGS, RUN_FLAGS } from "../../../src/cli/demian/flags.ts";
 import { orderOf } from "../../../src/cli/demian/order.ts";
-import { DemianConfig } from "../../../src/runtime/config/schema.ts";
+import { loadConfig } from "../../../src/runtime/config/load.ts";
 
 const order = (...argv: string[]) => orderOf(parseArguments(argv, RUN_FLAGS), "/home/me");
 
@@ -26,10 +29,35 @@ const LAYERS: [string[], object][] = [
   [["--trust-user-tools"], { trust: { userTools: true } }],
 ];
 
+/** The table of §13, but for `--image`, which is for one message. */
+const OF_THE_SPEC = [
+  ...["mode", "single-agent", "multi-agent", "agent", "provider", "model", "max-turns"],
+  ...["main-max-context-tokens", "main-compact-at", "sub-max-context-tokens", "sub-compact-at"],
+  ...["cwd", "yes", "dry-run", "stream", "no-stream", "sandbox", "persistent-grants", "no-persistent-grants"],
+  ...["no-transcript", "config", "trust-user-tools", "trust-project"],
+];
+
 describe("flags", () => {
-  test.each(LAYERS)("%j is a piece of configuration that the schema takes", (argv, layer) => {
-    expect(order(...argv).flags).toEqual(layer);
-    expect(DemianConfig.safeParse(layer)).toMatchObject({ success: true });
+  test.each(LAYERS)("%j is a piece of configuration, and wins over the files", async (argv, layer) => {
+    const { flags } = order(...argv);
+    expect(flags).toEqual(layer);
+    const home = mkdtempSync(join(tmpdir(), "demian-flags-"));
+    try {
+      const { config } = await loadConfig({ cwd: home, env: { HOME: home }, flags });
+      expect(config).toMatchObject(layer);
+    } finally {
+      rmSync(home, { recursive: true });
+    }
+  });
+
+  test.each(OF_THE_SPEC)("--%s is there for messages and for acp", (name) => {
+    for (const flags of [RUN_FLAGS, ACP_FLAGS]) expect(flags.map((flag) => flag.name)).toContain(name);
+  });
+
+  test("what becomes configuration is all of them but what a session or a start is told", () => {
+    const names = LAYERS.flatMap(([argv]) => argv.flatMap((word) => word.match(/^--([a-z-]+)/)?.[1] ?? []));
+    const others = ["agent", "provider", "model", "cwd", "yes", "dry-run", "config"];
+    expect([...new Set([...names, ...others])].sort()).toEqual([...OF_THE_SPEC].sort());
   });
 
   test("what nobody said is left to the config files", () => {

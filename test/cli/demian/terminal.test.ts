@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { chatReply, type ModelServer, startModelServer, stuck } from "../../support/model-server.ts";
 import { BuiltDemian } from "./built-demian.ts";
-import { acceptSettings, DONE, testEveryTerminal } from "./every-terminal.ts";
+import { ASKED, acceptSettings, DONE, testEveryTerminal } from "./every-terminal.ts";
 import { hasPty, type Pty } from "./pty.ts";
+import { delegate, teamOf, write } from "./several-agents.ts";
 import { World } from "./world.ts";
 
 const world = new World();
@@ -44,6 +45,37 @@ describe.runIf(hasPty)("at a real terminal", () => {
     pty.type("\x04");
     await pty.ended;
     expect(readFileSync(file, "utf8")).toBe("Hello **there**.\n");
+  });
+
+  test("several agents: the sub-agent's start and its acts are asked about, and only the answer is on stdout", async () => {
+    const other = await startModelServer(write("a.txt", "hello\n"), chatReply("SUB-AGENT WORDS"));
+    try {
+      world.begin(model.url, teamOf(other));
+      model.script(delegate("write a.txt"), chatReply("It is **written**."));
+      const file = join(world.workspace, "out.md");
+      const pty = open([], file);
+      await acceptSettings(pty);
+      pty.enter("please write it");
+      expect(await pty.until(ASKED)).toMatch(/Allow [^\n]*agent writer[\s\S]*write a\.txt/);
+      expect(other.requests).toEqual([]);
+      pty.enter("y");
+      const second = await pty.until(ASKED);
+      expect(second).toMatch(/● delegate_agent: writer[\s\S]*\n {2}▶ writer started \(elsewhere, tiny/);
+      expect(second).toMatch(/Allow [^\n]*writer -> write_file: a\.txt/);
+      expect(world.has("a.txt")).toBe(false);
+      pty.enter("y");
+      expect(await pty.until(DONE)).toMatch(
+        /\n {2}writer ● write_file: a\.txt\n[\s\S]*\n {2}✓ writer done: 2 turns/,
+      );
+      pty.type("\x04");
+      expect(await pty.ended).toBe(0);
+      expect(pty.text).not.toContain("SUB-AGENT WORDS");
+      expect(readFileSync(join(world.workspace, "a.txt"), "utf8")).toBe("hello\n");
+      // What it says before it delegates is talk.
+      expect(readFileSync(file, "utf8")).toBe("It is **written**.\n");
+    } finally {
+      await other.close();
+    }
   });
 
   test("Ctrl-C ends a single message with 130", async () => {

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { readTyped } from "../../../src/cli/demian/chat-commands.ts";
 import { upgradeText } from "../../../src/cli/demian/doctor/upgrade.ts";
+import { lineOf } from "../../../src/cli/demian/event-lines.ts";
 import { answerOf, createAsker, shownLines } from "../../../src/cli/demian/permission.ts";
-import { lineOf } from "../../../src/cli/demian/progress.ts";
 import type { Screen } from "../../../src/cli/demian/screen.ts";
 import { choiceToSave, resolveSettings } from "../../../src/cli/demian/settings.ts";
 import type { Terminal } from "../../../src/cli/demian/terminal.ts";

@@ -13,8 +13,11 @@ export class World {
     return { PATH: process.env["PATH"] ?? "", HOME: this.home };
   }
 
-  /** Everything is new again. */
-  begin(url: string): void {
+  /** Everything is new again. `more`: laid over the configuration, providers into it. */
+  begin(
+    url: string,
+    { providers = {}, ...more }: { providers?: object } & Record<string, unknown> = {},
+  ): void {
     for (const path of [this.home, this.workspace]) rmSync(path, { recursive: true, force: true });
     mkdirSync(join(this.home, ".demian"), { recursive: true });
     mkdirSync(this.workspace);
@@ -27,7 +30,9 @@ export class World {
         other: { ...provider, model: "large" },
         bare: provider,
         locked: { ...provider, model: "m", apiKey: undefined, apiKeyEnv: "NOT_SET_ANYWHERE" },
+        ...providers,
       },
+      ...more,
     };
     writeFileSync(this.configFile, JSON.stringify(config));
   }

@@ -7,6 +7,7 @@ import type { RegistrySource } from "../../../src/runtime/agents/types.ts";
 import { DemianConfig } from "../../../src/runtime/config/schema.ts";
 
 const toolNames = ["read_file", "write_file", "edit_file", "bash", "grep", "glob"];
+const CLAUDE_CODE_READS = ["claudecode.Read", "claudecode.Grep", "claudecode.Glob"];
 const source: RegistrySource = { scope: "user", path: "/home/u/.demian/config.json", trusted: true };
 
 function registry(agents: Record<string, object>) {
@@ -38,9 +39,39 @@ describe("built-in agents", () => {
     const plan = BUILTIN_AGENTS.find(({ name }) => name === "plan");
     expect(plan?.tools.visible).toEqual(["read_file", "grep", "glob"]);
     expect(plan?.permissions.at(-1)).toMatchObject({ tool: "*", decision: "deny" });
-    expect(plan?.permissions.filter(({ decision }) => decision === "allow").map(({ tool }) => tool)).toEqual(
-      plan?.tools.visible,
-    );
+    expect(plan?.permissions.filter(({ decision }) => decision === "allow").map(({ tool }) => tool)).toEqual([
+      ...(plan?.tools.visible ?? []),
+      "delegate_agent",
+      ...CLAUDE_CODE_READS,
+    ]);
+  });
+
+  test.each(["explorer", "critic"])("%s works for other agents only, reads, and starts nobody", (name) => {
+    const { agents } = registry({});
+    expect(agents.get(name)).toMatchObject({
+      mode: "subagent",
+      tools: { visible: ["read_file", "grep", "glob"] },
+      delegation: { canDelegate: false, invocationDecision: "allow" },
+    });
+    const allowed = agents.get(name).permissions.filter(({ decision }) => decision !== "deny");
+    expect(allowed.map(({ tool }) => tool)).toEqual(["read_file", "grep", "glob", ...CLAUDE_CODE_READS]);
+    expect(agents.get(name).permissions.at(-1)).toMatchObject({ tool: "*", decision: "deny" });
+    expect(agents.primary().map((agent) => agent.name)).toEqual(["build", "plan"]);
+    expect(() => mainAgent(agents, name)).toThrow(/only works for other agents/);
+  });
+
+  test("plan delegates only to agents that read: nothing is changed on its behalf", () => {
+    const plan = BUILTIN_AGENTS.find(({ name }) => name === "plan");
+    const allowed = plan?.delegation?.allowedAgents ?? BUILTIN_AGENTS.map(({ name }) => name);
+    for (const agent of BUILTIN_AGENTS.filter(({ name }) => allowed.includes(name)))
+      expect(agent.tools.visible).toEqual(["read_file", "grep", "glob"]);
+    expect(allowed.length).toBeGreaterThan(0);
+  });
+
+  test("the agent of the specification keeps its name", () => {
+    const { agents, warnings } = registry({ reviewer: { mode: "subagent", provider: { profile: "fast" } } });
+    expect(warnings).toEqual([]);
+    expect(agents.get("reviewer").provider).toEqual({ profile: "fast" });
   });
 
   test("their prompts speak only of tools that they see", () => {
@@ -73,7 +104,13 @@ describe("agents of the configuration", () => {
     const { agents, warnings } = registry({ [name]: agent, fine: {} });
     expect(warnings).toEqual([expect.stringMatching(pattern)]);
     expect(warnings[0]).toContain(source.path);
-    expect(agents.list().map((entry) => entry.agent.name)).toEqual(["build", "plan", "fine"]);
+    expect(agents.list().map((entry) => entry.agent.name)).toEqual([
+      "build",
+      "plan",
+      "explorer",
+      "critic",
+      "fine",
+    ]);
     expect(agents.get("build")).toBe(BUILTIN_AGENTS[0]);
   });
 
@@ -119,7 +156,7 @@ describe("agents of the configuration", () => {
 describe("the system prompt", () => {
   test("is the agent's text, what is appended, and the environment, in that order", () => {
     const { agents } = registry({ a: { prompt: { system: "  First. ", append: "Second." } } });
-    expect(buildSystemPrompt(agents.get("a"), "Third.")).toBe("First.\n\nSecond.\n\nThird.");
+    expect(buildSystemPrompt(agents.get("a"), { envInfo: "Third." })).toBe("First.\n\nSecond.\n\nThird.");
     expect(buildSystemPrompt(agents.get("a"))).toBe("First.\n\nSecond.");
   });
 });

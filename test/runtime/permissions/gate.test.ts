@@ -1,64 +1,9 @@
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  createPermissionGate,
-  type GateCall,
-  type GateOptions,
-} from "../../../src/runtime/permissions/gate.ts";
-import { openGrants } from "../../../src/runtime/permissions/grants.ts";
-import type {
-  PermissionAnswer,
-  PermissionPrompt,
-  PermissionTarget,
-} from "../../../src/runtime/permissions/types.ts";
+import type { PermissionAnswer, PermissionPrompt } from "../../../src/runtime/permissions/types.ts";
 import { tempDir } from "../../backends/temp-dir.ts";
+import { bash, edit, never, sceneMaker } from "./gate-scene.ts";
 
-const base = tempDir("gate");
-const never = new AbortController().signal;
-let count = 0;
-
-interface Scene {
-  options?: Partial<GateOptions>;
-  answer?: PermissionAnswer | ((prompt: PermissionPrompt, signal: AbortSignal) => Promise<PermissionAnswer>);
-}
-
-async function scene({ options = {}, answer = { decision: "deny" } }: Scene = {}) {
-  count += 1;
-  const directory = join(base, `p${count}`);
-  const asked: PermissionPrompt[] = [];
-  const store = await openGrants({ directory, root: "/w", persistent: true, ttlMs: 1000 });
-  const gate = createPermissionGate({
-    globalRules: [],
-    grants: store,
-    ask: (prompt, signal) => {
-      asked.push(prompt);
-      return typeof answer === "function" ? answer(prompt, signal) : Promise.resolve(answer);
-    },
-    writable: ["/w"],
-    path: "/usr/bin:/bin",
-    ...options,
-  });
-  return { gate, asked, store };
-}
-
-const bash = (command: string, over: Partial<GateCall> = {}): GateCall => ({
-  tool: "bash",
-  input: { command },
-  plan: { title: `bash: ${command}`, targets: [{ kind: "command", command, cwd: "/w" }], command, cwd: "/w" },
-  agent: { name: "build", permissions: [{ tool: "bash", decision: "ask" }] },
-  sessionId: "s",
-  callId: "c",
-  sandbox: "linux-bwrap",
-  ...over,
-});
-
-const edit = (path: string): GateCall => {
-  const targets: PermissionTarget[] = [{ kind: "path", access: "write", lexical: path, real: path }];
-  return bash("", {
-    tool: "edit_file",
-    plan: { title: `edit_file: ${path}`, targets, changes: [{ path, newText: "x" }] },
-  });
-};
+const scene = sceneMaker(tempDir("gate"));
 
 describe("the answer of a person", () => {
   test("allows once, and is asked again the next time", async () => {

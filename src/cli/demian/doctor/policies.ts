@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { CodedError, errnoOf } from "../../../base/coded-error.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { readConfigFile } from "../../../runtime/config/file.ts";
+import { DELEGATE_TOOL } from "../../../runtime/delegation/types.ts";
 import { unifiedDiff } from "../../../runtime/permissions/diff.ts";
-import { LATER_TOOLS } from "../../../runtime/permissions/unknown-tools.ts";
 import { homeDir } from "../../../runtime/state-dir.ts";
 import { builtinTools } from "../../../runtime/tools/builtin.ts";
 import { type Arguments, UsageError } from "../../command.ts";
@@ -24,7 +24,7 @@ export async function runPolicies(given: Arguments, context: Context): Promise<n
   const { configPath } = orderOf(given, io.cwd);
   const path = configPath ?? join(homeDir(io.env), ".demian", "config.json");
   const before = await textOf(path);
-  const tools = [...builtinTools().map(({ name }) => name), ...LATER_TOOLS];
+  const tools = [...builtinTools().map(({ name }) => name), DELEGATE_TOOL];
   const upgrade = upgradeText(before, tools);
   const isChanging = isWriting && upgrade.renamings.length > 0;
   const backup = isChanging ? await replace(path, before, upgrade.text) : undefined;

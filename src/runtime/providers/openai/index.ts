@@ -1,5 +1,6 @@
 // The provider for everything that speaks Chat Completions, by plain fetch. A vendor is a row of configuration.
 
+import { readChunks, readStart } from "../chunks.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { answerFailure, transportError } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
@@ -8,7 +9,6 @@ import { settle, takeIds } from "../settle.ts";
 import { retryingProvider } from "../stream-with-retry.ts";
 import { type ChatRequest, type ChatStreamEvent, type Provider, ProviderError } from "../types.ts";
 import { Answer } from "./answer.ts";
-import { readChunks, readStart } from "./chunks.ts";
 import { openaiEndpoint } from "./endpoint.ts";
 import { buildRequest, type Echo } from "./request.ts";
 

@@ -1,25 +1,56 @@
-// Says that a session is open in this process. Advisory: it keeps two processes from writing one history.
+// A file that says: this process has that open. Advisory: it keeps two processes from going on with one conversation.
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";
+
+export interface LockOptions {
+  /** Who holds it shows that often that it does; who has not for `staleMs` counts as gone though its process is there. */
+  beatMs?: number;
+  staleMs?: number;
+  /** What to do while another has it; default: "close it there first". */
+  advice?: string;
+}
+
+interface Holder {
+  text: string;
+  pid?: number;
+  isAlive: boolean;
+}
 
 /** Takes the lock; a dead process's lock is taken over. Throws `session_locked`. Gives back how to free it. */
-export function takeLock(path: string, what: string): () => void {
-  const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid) });
+export function takeLock(path: string, what: string, options: LockOptions = {}): () => void {
+  const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid), id: randomUUID() });
   const draft = `${path}.${randomUUID()}`;
   try {
     writeDraft(draft, mine, what);
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      if (linked(draft, path)) return () => freeLock(path, mine);
-      const holder = readHolder(path);
+      if (linked(draft, path)) return held(path, mine, options.beatMs);
+      const holder = readHolder(path, options.staleMs);
       if (holder === undefined) continue;
-      if (holder.isAlive) throw locked(what, holder.pid);
+      if (holder.isAlive) throw locked(what, options, holder.pid);
       moveAside(path, holder.text, `${draft}.stale`);
     }
   } finally {
     remove(draft);
   }
-  throw locked(what);
+  throw locked(what, options);
+}
+
+function held(path: string, mine: string, beatMs: number | undefined): () => void {
+  const timer = beatMs === undefined ? undefined : setInterval(() => beat(path, mine), beatMs).unref();
+  return () => {
+    clearInterval(timer);
+    if (readHolder(path)?.text === mine) remove(path);
+  };
+}
+
+function beat(path: string, mine: string): void {
+  try {
+    const now = new Date();
+    if (readFileSync(path, "utf8") === mine) utimesSync(path, now, now);
+  } catch {
+    // Somebody removed it: there is nothing to keep fresh.
+  }
 }
 
 function writeDraft(draft: string, text: string, what: string): void {
@@ -31,9 +62,9 @@ function writeDraft(draft: string, text: string, what: string): void {
   }
 }
 
-function locked(what: string, pid?: number): CodedError {
+function locked(what: string, { advice = "close it there first" }: LockOptions, pid?: number): CodedError {
   const who = pid === undefined ? "another process" : `process ${pid}`;
-  return new CodedError("session_locked", `${what} is open in ${who}; close it there first`);
+  return new CodedError("session_locked", `${what} is open in ${who}; ${advice}`);
 }
 
 /** A hard link appears whole or not at all, so nobody reads half a lock. */
@@ -47,9 +78,11 @@ function linked(draft: string, path: string): boolean {
   }
 }
 
-function readHolder(path: string): { text: string; pid?: number; isAlive: boolean } | undefined {
+function readHolder(path: string, staleMs = Number.POSITIVE_INFINITY): Holder | undefined {
   let text: string;
+  let ageMs: number;
   try {
+    ageMs = Date.now() - statSync(path).mtimeMs;
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
@@ -58,7 +91,7 @@ function readHolder(path: string): { text: string; pid?: number; isAlive: boolea
   try {
     const { pid, started } = JSON.parse(text) as { pid: number; started?: string };
     const now = startOf(pid);
-    return { text, pid, isAlive: now !== undefined && now === started };
+    return { text, pid, isAlive: now !== undefined && now === started && ageMs < staleMs };
   } catch {
     // No lock of ours looks like this: nobody holds it.
     return { text, isAlive: false };
@@ -75,10 +108,6 @@ function moveAside(path: string, expected: string, aside: string): void {
   } finally {
     remove(aside);
   }
-}
-
-function freeLock(path: string, mine: string): void {
-  if (readHolder(path)?.text === mine) remove(path);
 }
 
 function remove(path: string): void {

@@ -1,9 +1,9 @@
 // The chunks of an answer. A stream was asked for, or not; what came is told by its first character, because servers
 // answer with JSON to the one and with events to the other, whatever their content type says.
 import { setTimeout as wait } from "node:timers/promises";
-import { excerpt } from "../../../base/excerpt.ts";
-import { type Place, protocolError } from "../failure.ts";
-import { readErrorBody } from "../vendor-error.ts";
+import { excerpt } from "../../base/excerpt.ts";
+import { type Place, protocolError } from "./failure.ts";
+import { readErrorBody } from "./vendor-error.ts";
 import { readEvents } from "./sse.ts";
 
 const DONE = "[DONE]";

@@ -1,6 +1,6 @@
 // Server-sent events out of bytes: the data of each event, however the bytes were cut.
 import { createParser } from "eventsource-parser";
-import { type Place, protocolError } from "../failure.ts";
+import { type Place, protocolError } from "./failure.ts";
 
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 

@@ -1,0 +1,145 @@
+// Agents from files: `agents/NAME.md` of the user and of the project. The front matter is what `config.agents` has, the text
+// below it is the system prompt. A file that is wrong is left out and told with its line; the others work.
+import { messageOf } from "../../base/coded-error.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { textOf } from "../config/bounded-file.ts";
+import { explainIssue } from "../config/check.ts";
+import { restrictAgent } from "../config/project-agents.ts";
+import { AgentConfig, Anthropic, type DemianConfig, OpenAICompatible } from "../config/schema.ts";
+import type { ScopeFile } from "../config/scope.ts";
+import { type FrontMatter, LineFault, parseFrontMatter } from "./front-matter.ts";
+import type { RegistrySource } from "./types.ts";
+
+export interface FileAgent {
+  name: string;
+  config: AgentConfig;
+  source: RegistrySource & { path: string };
+  /** Where something of it stands. */
+  lineOf(path: readonly PropertyKey[]): number;
+}
+
+export interface AgentFilesOrder {
+  config: DemianConfig;
+  isTrusted: boolean;
+  /** All that there are, and those of them that came with this project and are trusted. */
+  toolNames: readonly string[];
+  projectTools: readonly string[];
+}
+
+const MAX_FAULTS = 5;
+const ELSEWHERE =
+  "addresses, keys and models belong in `providers` of the configuration; name one with `provider: { profile: … }`";
+/** What people would write into an agent to send it somewhere; none of it is an agent's to say (§8). */
+const PROVIDER_FIELDS = new Set(
+  [
+    ...Object.keys(OpenAICompatible.shape),
+    ...Object.keys(Anthropic.shape),
+    "endpoint",
+    "url",
+    "credentials",
+  ].filter((key) => key !== "type"),
+);
+
+/** Undefined: it was left out, and `warnings` says why. */
+export async function readAgentFile(
+  file: ScopeFile,
+  order: AgentFilesOrder,
+  warnings: string[],
+): Promise<FileAgent | undefined> {
+  const { path, stem, scope } = file;
+  try {
+    const matter = await parseFrontMatter(textOf(file));
+    const checked = checkAgent(matter, stem);
+    const config = scope.name === "user" ? checked : restricted(checked, file, matter, order, warnings);
+    const source = { scope: scope.name, path, trusted: scope.name === "user" || order.isTrusted };
+    return { name: stem, config, source, lineOf: matter.lineOf };
+  } catch (error) {
+    const place = error instanceof LineFault ? `${path}:${error.line}: ` : "";
+    warnings.push(`${place}${messageOf(error)}; the agent is left out`);
+    return undefined;
+  }
+}
+
+function checkAgent({ value, body, bodyLine, lineOf }: FrontMatter, stem: string): AgentConfig {
+  checkProvider(value, lineOf);
+  const { prompt = {}, ...rest } = value;
+  if (!isObject(prompt)) throw new LineFault(lineOf(["prompt"]), PROMPT_BELOW);
+  if ("system" in prompt) throw new LineFault(lineOf(["prompt", "system"]), PROMPT_BELOW);
+  if (body.trim() === "")
+    throw new LineFault(bodyLine, "there is no text below the front matter: it is the system prompt");
+  const given: JsonObject = { ...rest, prompt: { ...prompt, system: body.trim() } };
+  const checked = AgentConfig.safeParse(given);
+  if (!checked.success) throw toFault(checked.error.issues, given, lineOf);
+  const { name = stem } = checked.data;
+  if (name !== stem)
+    throw new LineFault(
+      lineOf(["name"]),
+      `its "name" is "${name}" and the file is called ${stem}.md; make them the same`,
+    );
+  const isName = AgentConfig.shape.name.safeParse(stem);
+  if (!isName.success) throw new LineFault(1, `"${stem}" cannot be a name: use letters, digits, _ and -`);
+  return checked.data;
+}
+
+const PROMPT_BELOW =
+  "the system prompt is the text below the front matter; only `prompt: { append: … }` may stand here";
+
+function checkProvider(value: JsonObject, lineOf: FrontMatter["lineOf"]): void {
+  const field = Object.keys(value).find((key) => PROVIDER_FIELDS.has(key));
+  if (field !== undefined)
+    throw new LineFault(lineOf([field]), `"${field}" is not an agent's to say: ${ELSEWHERE}`);
+  const { provider } = value;
+  if (typeof provider === "string")
+    throw new LineFault(lineOf(["provider"]), `write \`provider: { profile: ${provider} }\``);
+  const inline = isObject(provider)
+    ? Object.keys(provider).find((key) => key !== "profile" && key !== "inheritRoot")
+    : undefined;
+  if (inline !== undefined)
+    throw new LineFault(
+      lineOf(["provider", inline]),
+      `"provider.${inline}" is not an agent's to say: ${ELSEWHERE}`,
+    );
+}
+
+type Issues = readonly Parameters<typeof explainIssue>[0][];
+
+/** All of them in one message; the line is that of the first. */
+function toFault(issues: Issues, given: JsonObject, lineOf: FrontMatter["lineOf"]): LineFault {
+  const faults = issues.flatMap((issue) => {
+    const prefix = ["agents", "agent"];
+    const texts = explainIssue({ ...issue, path: [...prefix, ...issue.path] }, { agents: { agent: given } });
+    const keys = issue.code === "unrecognized_keys" ? issue.keys : [];
+    return texts.map((text, at) => ({
+      line: lineOf(keys[at] === undefined ? issue.path : [...issue.path, keys[at]]),
+      text: text.replace("/agents/agent", ""),
+    }));
+  });
+  const sorted = faults.sort((a, b) => a.line - b.line);
+  const [first, ...more] = sorted;
+  const rest = more.slice(0, MAX_FAULTS - 1).map(({ line, text }) => `line ${line}: ${text}`);
+  if (more.length >= MAX_FAULTS) rest.push(`and ${more.length - MAX_FAULTS + 1} more`);
+  return new LineFault(first?.line ?? 1, [first?.text ?? "it is no agent", ...rest].join("; "));
+}
+
+/** It comes with a repository: its prompt is taken, what it may do is not its to say (config/project-agents.ts). */
+function restricted(
+  config: AgentConfig,
+  { path }: ScopeFile,
+  { lineOf }: FrontMatter,
+  order: AgentFilesOrder,
+  warnings: string[],
+): AgentConfig {
+  const howToTrust = `read it and run \`demian trust ${path}\``;
+  // A name that no tool has is a mistake, which is told later; one that is not the project's to use is refused here.
+  const mistaken = config.tools.visible.filter((name) => !order.toolNames.includes(name));
+  const moreTools = [...order.projectTools, ...mistaken];
+  const kept = restrictAgent(
+    config,
+    { base: order.config, isTrusted: order.isTrusted, howToTrust, moreTools },
+    (key, why, instead = "put the agent into ~/.demian/agents") => {
+      const line = lineOf(key.split(/[./]/));
+      warnings.push(`${path}:${line}: "${key}" is ignored: ${why}. If you want it, ${instead}`);
+    },
+  );
+  return AgentConfig.parse(kept);
+}

@@ -1,0 +1,172 @@
+// What files add to the configuration: agents, which are data, and tool modules, which are code and are loaded only when
+// they are trusted as they are. What is wrong, changed or not trusted is left out and told; the rest works.
+import { messageOf } from "../../base/coded-error.ts";
+import { type FileAgent, readAgentFile } from "../agents/files.ts";
+import { DELEGATE_TOOL } from "../delegation/types.ts";
+import { builtinTools } from "../tools/builtin.ts";
+import { loadToolModule } from "../tools/modules.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
+import type { DemianConfig } from "./schema.ts";
+import { type Place, readScope, readScopeTrust, type Scope, type ScopeFile, scopesOf } from "./scope.ts";
+import { decideTrust, recordOf, type TrustRecords, type TrustState, trustOf } from "./trust.ts";
+
+export interface ContributionsOrder extends Place {
+  /** As loaded: `trust.userTools`, and `trust.project`, which only a flag can set. */
+  config: DemianConfig;
+  /** Tools of the embedding program. */
+  toolNames?: readonly string[];
+}
+
+export interface Contributions {
+  /** The user's, then the project's. Whether what they name exists is for agents/from-config.ts. */
+  agents: readonly FileAgent[];
+  tools: readonly RegisteredTool[];
+  warnings: string[];
+}
+
+/** Never rejects. Runs the code of trusted modules. */
+export async function loadContributions(order: ContributionsOrder): Promise<Contributions> {
+  const warnings: string[] = [];
+  const read = await Promise.all(
+    (await scopesOf(order)).map(async (scope) => {
+      const [tools, agents] = await Promise.all([readScope(scope, "tool"), readScope(scope, "agent")]);
+      warnings.push(...tools.faults, ...agents.faults);
+      return { scope, tools: tools.files, agents: agents.files };
+    }),
+  );
+  const trusted = await Promise.all(
+    read.map(async (files) => ({
+      ...files,
+      trust: await trustIn(files.scope, filesOf(files), order, warnings),
+    })),
+  );
+  const tools: RegisteredTool[] = [];
+  for (const { scope, tools: modules, trust } of trusted)
+    tools.push(...(await loadTools(modules, order, { scope, trust, taken: tools }, warnings)));
+  const agents: FileAgent[] = [];
+  for (const { scope, agents: files, trust } of trusted) {
+    const fresh = await readAgents(files, order, { trust, tools }, warnings);
+    const strange = fresh.filter(({ source }) => !source.trusted).map(({ name }) => name);
+    if (strange.length > 0)
+      warnings.push(
+        `${scope.root}/agents brings agents whose prompts you did not write: ${strange.join(", ")}`,
+      );
+    agents.push(...fresh);
+  }
+  return { agents, tools, warnings };
+}
+
+/** What needs trust there: all of a project, and the code of the user's. */
+function filesOf({
+  scope,
+  tools,
+  agents,
+}: {
+  scope: Scope;
+  tools: ScopeFile[];
+  agents: ScopeFile[];
+}): ScopeFile[] {
+  return scope.name === "project" ? [...tools, ...agents] : tools;
+}
+
+async function trustIn(
+  scope: Scope,
+  files: readonly ScopeFile[],
+  order: ContributionsOrder,
+  warnings: string[],
+): Promise<TrustRecords> {
+  if (files.length === 0) return { records: [] };
+  const trust = await readScopeTrust(scope, order);
+  if (trust.warning !== undefined) {
+    warnings.push(trust.warning);
+    return trust;
+  }
+  if (scope.name !== "project" || !order.config.trust.project) return trust;
+  // `--trust-project`: all of it, as it is now, but for what somebody refused as it is now.
+  const fresh = files.filter((file) => ["unknown", "changed"].includes(trustOf(trust, file)));
+  if (fresh.length === 0) return trust;
+  const now = Date.now();
+  try {
+    await decideTrust(scope.trustDirectory, fresh, "trusted", now);
+  } catch (error) {
+    warnings.push(`${scope.root} is trusted for now only: ${messageOf(error)}`);
+  }
+  const decided = fresh.map(({ path, sha256, kind }) => {
+    return { path, sha256, kind, decision: "trusted" as const, decidedAtMs: now };
+  });
+  return { records: [...decided, ...trust.records] };
+}
+
+async function loadTools(
+  modules: readonly ScopeFile[],
+  { config, toolNames = [] }: ContributionsOrder,
+  { scope, trust, taken }: { scope: Scope; trust: TrustRecords; taken: readonly RegisteredTool[] },
+  warnings: string[],
+): Promise<RegisteredTool[]> {
+  const loaded: RegisteredTool[] = [];
+  const reserved = [...builtinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames];
+  for (const module of modules) {
+    const { path } = module;
+    const refusal = whyNotLoaded(module, trust, scope.name === "user" && config.trust.userTools);
+    if (refusal !== undefined) {
+      if (refusal !== "") warnings.push(`${path} is not loaded: ${refusal}`);
+      continue;
+    }
+    try {
+      const tool = await loadToolModule(module, warnings);
+      const other = [...taken, ...loaded].find((one) => one.tool.name === tool.name);
+      if (reserved.includes(tool.name)) throw new Error(`the name "${tool.name}" belongs to a built-in tool`);
+      if (other !== undefined)
+        throw new Error(
+          `the name "${tool.name}" belongs to the tool of ${other.source.path}; rename one of them`,
+        );
+      loaded.push({ tool, source: { scope: scope.name, path, trusted: true } });
+    } catch (error) {
+      warnings.push(`${path} is left out: ${messageOf(error)}`);
+    }
+  }
+  return loaded;
+}
+
+/** Undefined: it may be loaded. Empty: it may not, and that was somebody's decision, which needs no word. */
+function whyNotLoaded(
+  module: ScopeFile,
+  trust: TrustRecords,
+  isTrustedByConfig: boolean,
+): string | undefined {
+  const { path, isWritableByOthers } = module;
+  const state = trustOf(trust, module);
+  if (state === "refused") return "";
+  if (isWritableByOthers) return "it can be written by everybody; run chmod go-w on it";
+  if (state === "trusted" || isTrustedByConfig) return undefined;
+  return `it is code that ${reasonOf(state, trust, module)}. Read it, then run \`demian trust ${path}\``;
+}
+
+function reasonOf(state: TrustState, trust: TrustRecords, module: ScopeFile): string {
+  if (state !== "changed") return "you did not trust yet";
+  const { decision, decidedAtMs = 0 } = recordOf(trust, module) ?? {};
+  const day = new Date(decidedAtMs).toISOString().slice(0, 10);
+  return `changed since you ${decision === "refused" ? "refused" : "trusted"} it (${day})`;
+}
+
+async function readAgents(
+  files: readonly ScopeFile[],
+  { config, toolNames = [] }: ContributionsOrder,
+  { trust, tools }: { trust: TrustRecords; tools: readonly RegisteredTool[] },
+  warnings: string[],
+): Promise<FileAgent[]> {
+  const names = tools.map(({ tool }) => tool.name);
+  const known = [...builtinTools().map(({ name }) => name), DELEGATE_TOOL, ...toolNames, ...names];
+  const projectTools = tools.flatMap(({ tool, source }) => (source.scope === "project" ? [tool.name] : []));
+  const agents: FileAgent[] = [];
+  for (const file of files) {
+    const state = trustOf(trust, file);
+    if (file.scope.name === "project" && state === "refused") continue;
+    if (file.isWritableByOthers)
+      warnings.push(`${file.path} can be written by everybody; run chmod go-w on it`);
+    const isTrusted = state === "trusted" && !file.isWritableByOthers;
+    const agent = await readAgentFile(file, { config, isTrusted, toolNames: known, projectTools }, warnings);
+    if (agent !== undefined) agents.push(agent);
+  }
+  return agents;
+}

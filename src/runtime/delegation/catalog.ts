@@ -1,0 +1,49 @@
+// Whom an agent may delegate to, as its system prompt says it (§11). Texts of agents are data of others: each stays on
+// its line, so none can look like another entry.
+import type { AgentDefinition } from "../agents/types.ts";
+import { estimateText } from "../context/estimate.ts";
+import { oneLine } from "../context/one-line.ts";
+import { DELEGATE_TOOL } from "./types.ts";
+
+const HEAD = `Available sub agents (use ${DELEGATE_TOOL} to invoke):`;
+const CATALOG_TOKENS = 2000;
+const DESCRIPTION_CHARS = 1000;
+const HINT_CHARS = 300;
+const LABEL_CHARS = 40;
+/** How long descriptions are when even those are too much; at 0 only names are left. */
+const SHORTER_CHARS = [400, 200, 100, 50, 0];
+
+/** Names are always in it. Empty: there is nobody. */
+export function catalogText(agents: readonly AgentDefinition[], maxTokens = CATALOG_TOKENS): string {
+  if (agents.length === 0) return "";
+  let text = render(agents, DESCRIPTION_CHARS, true);
+  for (const chars of [DESCRIPTION_CHARS, ...SHORTER_CHARS]) {
+    if (estimateText(text) <= maxTokens) return text;
+    text = render(agents, chars, false);
+  }
+  return text;
+}
+
+function render(agents: readonly AgentDefinition[], descriptionChars: number, hasHints: boolean): string {
+  const entries = agents.map((agent) => entryOf(agent, descriptionChars, hasHints));
+  // An empty line between entries of several lines; where space is short every byte counts.
+  return [HEAD, "", entries.join(hasHints ? "\n\n" : "\n")].join("\n");
+}
+
+function entryOf({ name, description, catalog }: AgentDefinition, chars: number, hasHints: boolean): string {
+  const labels = [catalog?.category, catalog?.cost].flatMap((label) => {
+    const line = oneLine(label ?? "", LABEL_CHARS);
+    return line === "" ? [] : [line];
+  });
+  const head = `- ${oneLine(name, HINT_CHARS)}`;
+  if (chars === 0) return head;
+  const kind = labels.length === 0 ? "" : ` (${labels.join(", ")})`;
+  const first = `${head}${kind}: ${oneLine(description, chars)}`;
+  if (!hasHints) return first;
+  return [first, ...hint("Use when", catalog?.useWhen), ...hint("Avoid when", catalog?.avoidWhen)].join("\n");
+}
+
+function hint(title: string, items: readonly string[] = []): string[] {
+  const lines = items.map((item) => oneLine(item, HINT_CHARS)).filter((line) => line !== "");
+  return lines.length === 0 ? [] : [`  ${title}: ${lines.join("; ")}`];
+}

@@ -1,0 +1,145 @@
+// The sessions of sub-agents: a conversation of its own for each agent, provider and model, which later tasks go on with.
+// They live as long as the root session, in memory only.
+import { randomUUID } from "node:crypto";
+import type { DemianConfig } from "../config/schema.ts";
+import { compactHistory, foldTurns } from "../context/compact.ts";
+import { cutResults } from "../context/cut.ts";
+import { estimateMessages, estimateText } from "../context/estimate.ts";
+import { toMessages, toSteps, turnStarts } from "../context/steps.ts";
+import { parseSummary } from "../context/summary.ts";
+import { History } from "../history.ts";
+import type { Message } from "../messages.ts";
+import type { ModelMemory } from "../model-request.ts";
+import { emptyMemory, extendMemory, memoryText } from "./memory.ts";
+import type { AgentMemory } from "./types.ts";
+
+export interface AgentSessionKey {
+  rootSessionId: string;
+  agent: string;
+  /** The provider's key in the configuration. */
+  profile: string;
+  model: string;
+  cwd: string;
+}
+
+/** For the events `agent.session.context_compacted` and `agent.session.memory_updated`. */
+export interface Remembered {
+  /** Only when something was folded, dropped or cut. */
+  compacted?: { beforeTokens: number; afterTokens: number; dropped: number; kept: number };
+  memory: { invocations: number; tokens: number };
+}
+
+type SubAgentContext = DemianConfig["context"]["subAgent"];
+
+/** "compact-…": what is left of a tool's result once its task is over. */
+const KEPT_RESULT_TOKENS = 250;
+
+export class AgentSession {
+  readonly id = `as_${randomUUID()}`;
+  readonly key: AgentSessionKey;
+  readonly history: History;
+  /** What was told last of the compaction of its requests. */
+  readonly modelMemory: ModelMemory = { folded: 0 };
+  #memory: AgentMemory = emptyMemory();
+  #invocations = 0;
+  /** How much of the history is of earlier tasks. */
+  #known = 0;
+
+  constructor(key: AgentSessionKey, callIds: Set<string>) {
+    this.key = key;
+    this.history = new History({}, [], callIds);
+  }
+
+  get memory(): AgentMemory {
+    return this.#memory;
+  }
+
+  get invocations(): number {
+    return this.#invocations;
+  }
+
+  /** After a task, however it ended. */
+  remember(task: { task: string; answer: string; ts: number }, policy: SubAgentContext): Remembered {
+    const files = filesIn(this.history.messages.slice(this.#known));
+    this.#memory = extendMemory(this.#memory, { ...task, files });
+    this.#invocations += 1;
+    const compacted = this.#compact(policy);
+    this.#known = this.history.messages.length;
+    const tokens = estimateText(memoryText(this.#memory, policy.summaryTargetTokens));
+    const memory = { invocations: this.#invocations, tokens };
+    return compacted === undefined ? { memory } : { compacted, memory };
+  }
+
+  #compact(policy: SubAgentContext): Remembered["compacted"] {
+    const before = this.history.messages;
+    const beforeTokens = estimateMessages(before);
+    const after = compress(before, policy);
+    const afterTokens = estimateMessages(after);
+    if (after.length === before.length && afterTokens >= beforeTokens) return undefined;
+    this.history.replace(after);
+    const kept = talk(after);
+    return { beforeTokens, afterTokens, dropped: talk(before) - kept, kept };
+  }
+}
+
+export class AgentSessionStore {
+  readonly #callIds: Set<string>;
+  readonly #sessions = new Map<string, AgentSession>();
+
+  /** `callIds`: of the root session, so that no call of any agent has the id of another. */
+  constructor(callIds: Set<string>) {
+    this.#callIds = callIds;
+  }
+
+  /** The one that did earlier tasks, or a new one. */
+  obtain(key: AgentSessionKey): AgentSession {
+    const { rootSessionId, agent, profile, model, cwd } = key;
+    const name = JSON.stringify([rootSessionId, agent, profile, model, cwd]);
+    const found = this.#sessions.get(name) ?? new AgentSession(key, this.#callIds);
+    this.#sessions.set(name, found);
+    return found;
+  }
+}
+
+function compress(history: readonly Message[], policy: SubAgentContext): readonly Message[] {
+  const { compression, recentTurns } = policy;
+  if (compression === "none") return recent(history, recentTurns);
+  const folded = foldTurns(history, policy) ?? history;
+  const short = compression === "summary-and-recent" ? folded : cut(folded);
+  if (estimateMessages(short) < policy.maxContextTokens * policy.compactAtRatio) return short;
+  // Recent tasks alone are too long: then the beginning of them goes too.
+  const tight = { ...policy, maxInlineToolResultTokens: KEPT_RESULT_TOKENS, reserveForImagesTokens: 0 };
+  return compactHistory(short, tight)?.history ?? short;
+}
+
+function recent(history: readonly Message[], turns: number): readonly Message[] {
+  const steps = toSteps(history);
+  const start = turnStarts(steps).at(-turns) ?? 0;
+  return start === 0 ? history : toMessages(steps.slice(start));
+}
+
+/** What was short enough stays the same message. */
+function cut(history: readonly Message[]): readonly Message[] {
+  return toMessages(toSteps(history).map((step) => cutResults(step, KEPT_RESULT_TOKENS)));
+}
+
+/** Messages, but for a summary of earlier ones. */
+function talk(history: readonly Message[]): number {
+  const [first] = history;
+  const isSummary = typeof first?.content === "string" && parseSummary(first.content) !== undefined;
+  return history.length - (isSummary ? 1 : 0);
+}
+
+/** Of the file tools that did their work. */
+const FILE_TOOL = /^(?:read_file|write_file|edit_file|(?:claudecode\.)?(?:Read|Write|Edit|MultiEdit))$/;
+
+function filesIn(messages: readonly Message[]): string[] {
+  return toSteps(messages).flatMap((step) => {
+    if (step.kind === "user") return [];
+    return (step.answer.toolCalls ?? []).flatMap(({ name, input }, index) => {
+      if (!FILE_TOOL.test(name) || step.results[index]?.isError === true) return [];
+      const { path, file_path: filePath } = (input ?? {}) as Record<string, unknown>;
+      return [path, filePath].filter((one) => typeof one === "string");
+    });
+  });
+}

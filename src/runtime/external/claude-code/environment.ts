@@ -1,0 +1,67 @@
+// The environment of Claude Code: ours, without what would make it pay with a key instead of the login, and without
+// what another Claude Code around us left behind.
+import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Claude Code 2.1.197 takes each of these before its login: keys, and other places that are billed by the request. */
+const REPLACES_LOGIN: ReadonlySet<string> = new Set([
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "ANTHROPIC_AWS_API_KEY",
+  "ANTHROPIC_BEDROCK_MANTLE_API_KEY",
+  "ANTHROPIC_FOUNDRY_API_KEY",
+  "ANTHROPIC_IDENTITY_TOKEN",
+  "ANTHROPIC_IDENTITY_TOKEN_FILE",
+  "CLAUDE_API_KEY",
+  "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+  "CLAUDE_CODE_HOST_AUTH_ENV_VAR",
+  "CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST",
+  "CLAUDE_CODE_SESSION_ACCESS_TOKEN",
+  "CLAUDE_CODE_SIMPLE",
+  "CLAUDE_CODE_USE_ANTHROPIC_AWS",
+  "CLAUDE_CODE_USE_BEDROCK",
+  "CLAUDE_CODE_USE_FOUNDRY",
+  "CLAUDE_CODE_USE_GATEWAY",
+  "CLAUDE_CODE_USE_MANTLE",
+  "CLAUDE_CODE_USE_VERTEX",
+]);
+/** Of a Claude Code that runs us: CLAUDECODE makes some versions refuse to start, the others are about its session. */
+const LEFT_BEHIND: ReadonlySet<string> = new Set([
+  "AI_AGENT",
+  "CLAUDECODE",
+  "CLAUDE_AGENT_SDK_VERSION",
+  "CLAUDE_CODE_CHILD_SESSION",
+  "CLAUDE_CODE_ENTRYPOINT",
+  "CLAUDE_CODE_EXECPATH",
+  "CLAUDE_CODE_SDK_READS_SESSION_STATE",
+  "CLAUDE_CODE_SESSION_ID",
+  "CLAUDE_CODE_SSE_PORT",
+  "CLAUDE_EFFORT",
+]);
+const ALWAYS = {
+  // Every command starts in the workspace, as the person who is asked is told.
+  CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR: "1",
+  // Nothing goes on behind the end of a message, and nothing is installed meanwhile.
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
+  DISABLE_AUTOUPDATER: "1",
+};
+
+/** `config.env` is the user's word and stands last. */
+export function claudeEnvironment(
+  env: Env,
+  config: Pick<ClaudeCodeConfig, "sanitizeApiKeyEnv" | "env">,
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || LEFT_BEHIND.has(name)) continue;
+    if (config.sanitizeApiKeyEnv && replacesLogin(name, value)) continue;
+    kept[name] = value;
+  }
+  return { ...kept, ...ALWAYS, ...config.env };
+}
+
+function replacesLogin(name: string, value: string): boolean {
+  if (name === "ANTHROPIC_CUSTOM_HEADERS") return /^\s*(authorization|x-api-key)\s*:/im.test(value);
+  return REPLACES_LOGIN.has(name);
+}

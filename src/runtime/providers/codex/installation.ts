@@ -1,0 +1,21 @@
+// The id of the installation, which goes with every request. Codex keeps one in its home from its first run on; before
+// that we use one of our own, kept in our own state: its home is not ours to write.
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readStateFile, stateDir, writeStateFile } from "../../state-dir.ts";
+import type { Env } from "../registry-types.ts";
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Never rejects. */
+export async function installationId(codexHome: string, env: Env): Promise<string> {
+  const theirs = await readFile(join(codexHome, "installation_id"), "utf8").catch(() => "");
+  if (ID.test(theirs.trim())) return theirs.trim();
+  const file = join(stateDir(env), "codex", "installation-id.json");
+  const ours = await readStateFile(file).catch(() => undefined);
+  if (typeof ours === "string" && ID.test(ours)) return ours;
+  const fresh = randomUUID();
+  await writeStateFile(file, fresh).catch(() => undefined); // Then it lasts as long as this process.
+  return fresh;
+}
