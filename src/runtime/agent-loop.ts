@@ -2,8 +2,8 @@
 // a tool, a hook or a person does; each of them has an outcome.
 import { messageOf } from "../base/coded-error.ts";
 import type { TurnEnd } from "./events.ts";
+import { aborted, blocked, guardAnswer, refuseToStop, submitMessage } from "./message-hooks.ts";
 import type { ToolCall, UserMessage } from "./messages.ts";
-import { textOfUser } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
 import type { ChatResponse, ProviderFailure, TokenUsage } from "./providers/types.ts";
 import { hookInput, type NativeServices } from "./services.ts";
@@ -26,9 +26,6 @@ interface End {
   message?: string;
   failure?: ProviderFailure;
 }
-
-/** How long hooks may look at what was said when the turn was aborted. */
-const GUARD_MS = 1000;
 
 export async function runTurn(
   services: NativeServices,
@@ -57,7 +54,7 @@ export async function runTurn(
 
 async function conclude(turn: Turn, message: UserMessage): Promise<End> {
   const { services, signal } = turn;
-  const refused = await submit(turn, message);
+  const refused = await submitMessage(services, message, signal);
   if (refused !== undefined) return refused;
   while (turn.requests < services.limits.maxTurns) {
     if (signal.aborted) return aborted();
@@ -69,22 +66,6 @@ async function conclude(turn: Turn, message: UserMessage): Promise<End> {
     outcome: "max_turns",
     message: `stopped after ${limit} requests to the model; send another message to go on, or raise maxTurns`,
   };
-}
-
-/** The message joins the history, unless a hook refuses it. */
-async function submit({ services, signal }: Turn, message: UserMessage): Promise<End | undefined> {
-  const text = textOfUser(message);
-  const images = typeof message.content === "string" ? 0 : message.content.filter(isImage).length;
-  services.emit({ type: "user.message", text, ...(images === 0 ? {} : { images }) });
-  const outcome = await services.hooks.dispatch(
-    hookInput(services, "UserPromptSubmit", { prompt: text }),
-    signal,
-  );
-  if (signal.aborted) return aborted();
-  if (outcome.blocked) return blocked(outcome.reason);
-  const patch = outcome.patch as { prompt?: unknown } | undefined;
-  services.history.begin(typeof patch?.prompt === "string" ? withText(message, patch.prompt) : message);
-  return undefined;
 }
 
 /** One request and the calls that come of it. Undefined: ask again. */
@@ -110,7 +91,7 @@ async function take(turn: Turn, response: ChatResponse): Promise<{ calls: ToolCa
   const isWhole =
     response.stopReason !== "error" && response.stopReason !== "content_filter" && !signal.aborted;
   const named = history.named(response.message);
-  const said = await afterResponse(turn, named.content ?? "");
+  const said = await guardAnswer(services, named.content ?? "", signal);
   const toolCalls = isWhole && !said.blocked ? (named.toolCalls ?? []) : [];
   if (said.text !== "" || toolCalls.length > 0) {
     history.push({ role: "assistant", content: said.text, ...(toolCalls.length === 0 ? {} : { toolCalls }) });
@@ -121,18 +102,6 @@ async function take(turn: Turn, response: ChatResponse): Promise<{ calls: ToolCa
   }
   const end = said.blocked ? blocked(said.reason) : endOf(turn, response);
   return { calls: toolCalls, ...(end === undefined ? {} : { end }) };
-}
-
-async function afterResponse({ services, signal }: Turn, text: string) {
-  const input = hookInput(services, "AfterModelResponse", { text });
-  const look = (limit: AbortSignal) => services.hooks.dispatch(input, limit);
-  const first = await look(signal);
-  // Half an answer is kept too, so it is looked at too.
-  const outcome = first.blocked && signal.aborted ? await look(AbortSignal.timeout(GUARD_MS)) : first;
-  const patch = outcome.patch as { text?: unknown } | undefined;
-  // What a guard could not look at is not kept.
-  const kept = outcome.blocked ? "" : typeof patch?.text === "string" ? patch.text : text;
-  return { text: kept, blocked: outcome.blocked && !signal.aborted, reason: outcome.reason };
 }
 
 function endOf({ services, signal }: Turn, response: ChatResponse): End | undefined {
@@ -156,17 +125,9 @@ function endOf({ services, signal }: Turn, response: ChatResponse): End | undefi
 
 /** The model is done; a Stop hook may want more of it. */
 async function stop({ services, signal, text }: Turn): Promise<End | undefined> {
-  // A sub-agent that is done has not stopped the session.
-  if (services.invocation.agentPath !== undefined) return { outcome: "completed" };
-  const outcome = await services.hooks.dispatch(
-    hookInput(services, "Stop", { text, reason: "end_turn" }),
-    signal,
-  );
-  if (!outcome.blocked || signal.aborted) return { outcome: "completed" };
-  services.history.push({
-    role: "user",
-    content: outcome.reason ?? "Go on: a hook does not let you stop yet.",
-  });
+  const more = await refuseToStop(services, text, signal);
+  if (more === undefined) return { outcome: "completed" };
+  services.history.push({ role: "user", content: more });
   return undefined;
 }
 
@@ -195,21 +156,4 @@ function count({ services, usage }: Turn, { usage: more, model: name }: ChatResp
   if (more === undefined) return;
   services.emit({ type: "model.usage", ...more, ...(name === undefined ? {} : { model: name }) });
   addUsage(usage, more);
-}
-
-function aborted(): End {
-  return { outcome: "aborted", message: "aborted" };
-}
-
-function blocked(reason: string | undefined): End {
-  return { outcome: "blocked", message: `a hook blocked it: ${reason ?? "no reason given"}` };
-}
-
-function isImage(part: { type: string }): boolean {
-  return part.type === "image_url";
-}
-
-function withText(message: UserMessage, text: string): UserMessage {
-  if (typeof message.content === "string") return { ...message, content: text };
-  return { ...message, content: [{ type: "text", text }, ...message.content.filter(isImage)] };
 }

@@ -8,11 +8,13 @@ const GIT_SETTINGS = [
   ["safe.bareRepository", "explicit"],
   ["core.fsmonitor", "false"],
 ] as const;
+/** A login of an agent that demian can use. */
+const LOGIN_VARIABLES = ["CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"];
 /** Told to shells and programs to run something first. */
 const CODE_VARIABLES = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
 
 export function commandEnv(env: Env, providers: DemianConfig["providers"]): Record<string, string> {
-  const names = new Set(CODE_VARIABLES);
+  const names = new Set([...CODE_VARIABLES, ...LOGIN_VARIABLES]);
   const secrets = new Set<string>();
   for (const provider of Object.values(providers)) {
     const { apiKeyEnv, apiKey } = provider as { apiKeyEnv?: unknown; apiKey?: unknown };

@@ -3,6 +3,8 @@
 // tests needs to read the latter.
 import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
+import type { DemianConfig } from "./config/schema.ts";
+import { codexHomeOf } from "./providers/codex/codex-home.ts";
 import { type Env, homeDir, stateDir } from "./state-dir.ts";
 
 /** Below the home directory. */
@@ -32,16 +34,19 @@ const CREDENTIALS = [
   ".config/chromium",
   "Library/Keychains",
   ".claude/.credentials.json",
-  ".codex/auth.json",
   ".gemini/oauth_creds.json",
   ".local/share/opencode/auth.json",
 ];
 
-export function hiddenPlaces(env: Env): string[] {
+/** `providers`: where their logins are, when they are not in the usual place. */
+export function hiddenPlaces(env: Env, providers: DemianConfig["providers"] = {}): string[] {
   const home = homeDir(env);
   const daemonState = env["BLEMEESD_STATE_DIR"] || join(stateDir(env), "..", "blemees");
   const sockets = [env["BLEMEES_SOCKET"], env["BLEMEESD_SOCKET"], env["XDG_RUNTIME_DIR"]];
-  const places = [stateDir(env), join(home, ".demian"), daemonState, ...sockets];
+  const codex = Object.values(providers).flatMap((one) => (one.type === "codex" ? [one] : []));
+  const logins = [{}, ...codex].map((one) => join(codexHomeOf(one, env), "auth.json"));
+  const claude = env["CLAUDE_CONFIG_DIR"] && join(env["CLAUDE_CONFIG_DIR"], ".credentials.json");
+  const places = [stateDir(env), join(home, ".demian"), daemonState, ...sockets, ...logins, claude];
   const named = places.filter((place): place is string => place !== undefined && place !== "");
   return [...new Set([...named, ...CREDENTIALS.map((name) => join(home, name))])];
 }

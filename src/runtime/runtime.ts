@@ -8,6 +8,7 @@ import { createAgentRegistry, mainAgent } from "./agents/from-config.ts";
 import { buildSystemPrompt } from "./agents/system-prompt.ts";
 import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
 import { commandEnv } from "./command-env.ts";
+import { type Contributions, loadContributions } from "./config/contributions.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { catalogText } from "./delegation/catalog.ts";
 import { createDelegateTool } from "./delegation/delegate-tool.ts";
@@ -54,7 +55,16 @@ export async function createRuntime(order: RuntimeOrder): Promise<Runtime> {
     ...(order.flags === undefined ? {} : { flags: order.flags }),
     ...(order.isAlone === true ? { isAlone: true } : {}),
   });
-  return new LoadedRuntime(order, cwd, loaded);
+  const contributions =
+    order.isAlone === true
+      ? undefined
+      : await loadContributions({
+          cwd,
+          env: order.env,
+          config: loaded.config,
+          toolNames: (order.tools ?? []).map(({ name }) => name),
+        });
+  return new LoadedRuntime(order, cwd, loaded, contributions);
 }
 
 class LoadedRuntime implements Runtime {
@@ -68,18 +78,20 @@ class LoadedRuntime implements Runtime {
   readonly #sessions = new Set<DemianSession>();
   #sandbox: Promise<Sandbox> | undefined;
 
-  constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig) {
+  constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig, files?: Contributions) {
     this.#order = order;
     this.cwd = cwd;
     this.config = loaded.config;
-    this.warnings = [...loaded.warnings];
+    this.warnings = [...loaded.warnings, ...(files?.warnings ?? [])];
     for (const tool of order.isAlone === true ? [] : builtinTools()) this.tools.register(tool, BUILTIN);
     for (const tool of order.tools ?? []) {
       if (!this.tools.register(tool, EMBEDDED)) this.warnings.push(taken("tool", tool.name));
     }
+    for (const { tool, source } of files?.tools ?? []) this.tools.register(tool, source);
     const { agents, warnings } = createAgentRegistry({
       config: loaded.config,
       sources: loaded.agentSources,
+      ...(files === undefined ? {} : { files: files.agents }),
       toolNames: this.tools.list().map(({ tool }) => tool.name),
       providerKeys: [...(order.providers?.keys() ?? [])],
       ...(order.isAlone === true ? { isAlone: true } : {}),
@@ -142,7 +154,7 @@ class LoadedRuntime implements Runtime {
             globalRules: this.config.permissions,
             grants,
             writable: await writablePlaces(this.cwd, tmpdir()),
-            hidden: await placesBelow(this.cwd, hiddenPlaces(this.#order.env)),
+            hidden: await placesBelow(this.cwd, hiddenPlaces(this.#order.env, this.config.providers)),
             path: env["PATH"],
             ask: order.ask,
             yes: order.yes === true,
@@ -211,7 +223,7 @@ class LoadedRuntime implements Runtime {
     });
     return createSandbox(this.config.sandbox, {
       root: this.cwd,
-      hide: hiddenPlaces(env),
+      hide: hiddenPlaces(env, this.config.providers),
       home: homeDir(env),
     });
   }

@@ -30,6 +30,8 @@ export interface Services {
   readonly limits: { maxTurns: number; context: ContextPolicy };
   /** Who this is among several agents; empty with one. */
   readonly invocation: InvocationFields;
+  /** Only of a sub-agent. */
+  readonly subAgent?: SubAgentPlace | undefined;
   /** Only where this agent may delegate. */
   readonly delegator?: Delegator | undefined;
   /** Of commands. */
@@ -41,6 +43,13 @@ export interface Services {
   /** For a tool call: keeps what is too long for the model. */
   keepOutput(callId: string, output: string | Buffer): Promise<string>;
   readonly question: SessionOrder["question"];
+}
+
+/** What only a sub-agent has. */
+export interface SubAgentPlace {
+  mainAgent: string;
+  /** Of what is kept in `.demian`, what it may read: its own outputs, and those that its handoff names. */
+  ownFiles: ReadonlySet<string>;
 }
 
 /** With a model that we ask ourselves. */

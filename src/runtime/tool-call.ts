@@ -1,9 +1,12 @@
 // One tool call from the model's wish to the message that it reads: check, hooks, permission, execution. Whatever
 // happens on the way is an answer for the model, never an exception.
 import { messageOf } from "../base/coded-error.ts";
+import type { AgentDefinition } from "./agents/types.ts";
 import type { ToolFailure } from "./events.ts";
 import type { HookOutcome } from "./hooks/types.ts";
 import type { ToolCall, ToolMessage } from "./messages.ts";
+import type { Decision } from "./permissions/types.ts";
+import { denial, permitted } from "./permitted.ts";
 import type { TokenUsage } from "./providers/types.ts";
 import { hookInput, type Services } from "./services.ts";
 import {
@@ -93,7 +96,7 @@ async function perform(services: Services, call: ToolCall, signal: AbortSignal):
   const context = contextOf(services, call, signal);
   const input = await gated(services, tool, call, signal);
   const plan = await tool.plan(input.value, context);
-  await permitted(services, tool, call, input.value, plan, input.warnings, signal);
+  await consented(services, tool, call, input.value, plan, input.warnings, signal);
   services.emit({
     type: "tool.started",
     callId: call.id,
@@ -144,7 +147,7 @@ function checked(tool: ToolDefinition, input: unknown, where = ""): unknown {
   throw new CallFailed("invalid_input", `Invalid input for ${tool.name}${where}: ${verdict.message}`);
 }
 
-async function permitted(
+async function consented(
   services: Services,
   tool: ToolDefinition,
   call: ToolCall,
@@ -153,57 +156,34 @@ async function permitted(
   warnings: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
+  const { agent } = services;
   const { invocation } = plan;
-  const target =
-    invocation === undefined
-      ? ({ callId: call.id, targetType: "tool", targetName: tool.name } as const)
-      : ({ callId: call.id, targetType: "agent", targetName: invocation.agent.name } as const);
-  const verdict = await services.gate.decide(
+  const verdict = await permitted(
+    services,
     {
       tool: tool.name,
       input,
       plan,
-      agent:
-        invocation === undefined
-          ? services.agent
-          : { ...services.agent, defaultDecision: invocation.decision },
-      sessionId: services.sessionId,
+      agent: invocation === undefined ? agent : asCaller(agent, invocation.decision),
       callId: call.id,
       agentPath: services.invocation.agentPath,
       sandbox: services.sandbox.adapter ?? "none",
       ...(warnings.length === 0 ? {} : { reason: warnings.join("; ") }),
       ...(tool.metadata.defaultDecision === undefined ? {} : { toolDefault: tool.metadata.defaultDecision }),
-      onRequest: async (prompt) => {
-        services.emit({
-          type: "permission.requested",
-          ...target,
-          title: prompt.title,
-          decision: "ask",
-          ...(prompt.always === undefined ? {} : { always: prompt.always }),
-        });
-        const input = { callId: call.id, toolName: tool.name, toolInput: prompt.input, decision: "ask" };
-        return services.hooks.dispatch(hookInput(services, "PermissionRequest", input), signal);
-      },
     },
+    invocation === undefined
+      ? { targetType: "tool", targetName: tool.name }
+      : { targetType: "agent", targetName: invocation.agent.name },
     signal,
   );
-  const { by, reason } = verdict;
-  if (verdict.allowed) {
-    services.emit({ type: "permission.granted", ...target, by, always: verdict.always });
-    return;
-  }
-  services.emit({ type: "permission.denied", ...target, by, ...(reason === undefined ? {} : { reason }) });
+  if (verdict.allowed) return;
   if (signal.aborted) throw new CallFailed("aborted", "Not run: the turn was aborted.");
-  throw new CallFailed("denied", denial(by, reason), verdict.stop === true);
+  throw new CallFailed("denied", denial(verdict), verdict.stop === true);
 }
 
-function denial(by: string, reason: string | undefined): string {
-  const why = reason === undefined ? "" : `: ${reason}`;
-  if (by === "user")
-    return `The user denied this${why}. Do not try it again in another way; ask, or go on without it.`;
-  if (by === "nobody")
-    return `This needs a person's consent, and nobody can be asked here${why}. Do not try it in another way; go on without it.`;
-  return `Denied by policy${why}. Do not try it again in another way.`;
+/** What the sub-agent says of being started is its default here; a caller that denies by default still does. */
+function asCaller(agent: AgentDefinition, decision: Decision): AgentDefinition {
+  return agent.defaultDecision === "deny" ? agent : { ...agent, defaultDecision: decision };
 }
 
 async function executed(
@@ -279,7 +259,8 @@ function contextOf(services: Services, call: ToolCall, signal: AbortSignal): Too
     sandbox,
     env,
     signal,
-    mayRead: (path) => services.gate.mayRead({ tool: call.name, agent }, path),
+    mayRead: (path) =>
+      services.gate.mayRead({ tool: call.name, agent, ownFiles: services.subAgent?.ownFiles }, path),
     dryRun: isDry,
     progress: (text) => services.emit({ type: "tool.output", callId: call.id, text }),
     keepOutput: (output) => services.keepOutput(call.id, output),

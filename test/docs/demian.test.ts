@@ -1,11 +1,13 @@
 // docs/demian.md: its examples work, and its tables are what the code has.
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { demianSchemaFile, demianTables } from "../../scripts/docs/demian.ts";
 import { fillSections } from "../../scripts/docs/sections.ts";
 import { ConfigFile, DemianConfig } from "../../src/runtime/config/schema.ts";
+import { run } from "../cli/demian/in-process.ts";
+import { World } from "../cli/demian/world.ts";
 import { Places } from "../runtime/config/places.ts";
 import { ROOT } from "../support/daemon.ts";
 
@@ -37,6 +39,53 @@ describe("the examples", () => {
   );
 });
 
+describe("the example of several agents", () => {
+  const world = new World();
+  afterAll(() => world.remove());
+
+  test("the configuration and the agent file make the same reviewer, whom the main agent may call", async () => {
+    const [config = ""] = examples.filter((text) => text.includes('"agentMode"'));
+    const [, file = ""] = /```markdown\n(.*?)```/s.exec(page) ?? [];
+    world.begin("http://127.0.0.1:9");
+    writeFileSync(world.configFile, config);
+    const env = { CORP_LLM_KEY: "made-up" };
+    const before = await reviewerIn(env);
+    const { agents: _, ...rest } = JSON.parse(config) as { agents: object };
+    writeFileSync(world.configFile, JSON.stringify(rest));
+    mkdirSync(join(world.home, ".demian/agents"));
+    writeFileSync(join(world.home, ".demian/agents/reviewer.md"), file);
+    const after = await reviewerIn(env);
+    expect(after.tools).toEqual(before.tools);
+    expect([before, after]).toMatchObject([
+      { isCallable: true, provider: "second", category: "reviewer", cost: "cheap" },
+      { isCallable: true, provider: "second", category: "reviewer", cost: "cheap" },
+    ]);
+  });
+
+  test("the tool module loads once it is trusted", async () => {
+    const [, module = ""] = /```js\n(.*?)```/s.exec(page) ?? [];
+    world.begin("http://127.0.0.1:9");
+    const folder = join(world.workspace, ".demian/tools");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "word_count.mjs"), module);
+    const [, command = ""] = /demian (trust \S+\.mjs)/.exec(page) ?? [];
+    expect((await run(world, ["list-tools"])).stdout).not.toContain("word_count");
+    expect(await run(world, [...command.split(" "), "--yes"])).toMatchObject({ code: 0 });
+    expect((await run(world, ["list-tools"])).stdout).toMatch(
+      /word_count +none +ask +project: \.demian\/tools\/word_count\.mjs/,
+    );
+  });
+
+  async function reviewerIn(env: Record<string, string>): Promise<Record<string, unknown>> {
+    const { stdout, stderr } = await run(world, ["list-agents", "--json"], "", env);
+    expect(stderr).toBe("");
+    const rows = JSON.parse(stdout) as { name: string }[];
+    const tools = await run(world, ["list-tools", "--json"], "", env);
+    expect(tools.stdout).toMatch(/"enum":\s*\[[^\]]*"reviewer"/);
+    return { ...rows.find(({ name }) => name === "reviewer") };
+  }
+});
+
 describe("the tables", () => {
   test("every setting has a row with a meaning", () => {
     const table = demianTables().get("config") ?? "";
@@ -46,7 +95,15 @@ describe("the tables", () => {
   });
 
   test("rows of providers, rules, hooks and agents have a meaning too", () => {
-    for (const name of ["openai-compatible", "anthropic", "permissions", "hooks", "agents"]) {
+    for (const name of [
+      "openai-compatible",
+      "anthropic",
+      "codex",
+      "claudecode",
+      "permissions",
+      "hooks",
+      "agents",
+    ]) {
       const rows = demianTables().get(name)?.split("\n").slice(2) ?? [];
       expect(rows.filter((row) => / \| {2}\|$/.test(row) && !/`type`/.test(row))).toEqual([]);
       expect(rows.length).toBeGreaterThan(3);

@@ -6,6 +6,7 @@
 // Environment: FAKE_CLAUDE_PLAIN=1      a stub that knows no control protocol: every stdin line is a user turn
 //              FAKE_CLAUDE_VERSION=text what --version prints
 //              FAKE_CLAUDE_FAULT=name   a fault of the process itself (second table)
+//              FAKE_CLAUDE_LACKS=--a,--b flags that --help does not list
 //
 // | directive             | what happens                                                                  |
 // |-----------------------|-------------------------------------------------------------------------------|
@@ -19,6 +20,7 @@
 // | #context              | lists all user texts of this session, also those before --resume               |
 // | #image                | says which images arrived                                                      |
 // | #argv / #env NAME     | answers with its argv as JSON / with a variable of its environment             |
+// | #system               | answers with what `initialize` added to its system prompt                      |
 // | #clear or /clear      | a new session id, empty context                                                |
 // | #rate                 | a rate_limit_event                                                             |
 // | #unknown              | a frame of an unknown type                                                     |
@@ -103,6 +105,7 @@ const argOf = (flag) => (has(flag) ? argv[argv.indexOf(flag) + 1] : undefined);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 if (has("--version")) await printVersion();
+if (has("--help")) printHelp();
 if (fault === "exit-at-start") die("Error: broken", 1);
 if (fault === "silent-exit") process.exit(1);
 if (fault === "ignore-term") process.on("SIGTERM", () => {});
@@ -117,6 +120,7 @@ let isIdle = true;
 let isDeaf = false;
 let isClosed = false; // stdin has ended
 let requests = 0;
+let initialized = {}; // what `initialize` brought
 const queue = [];
 const waiting = new Map(); // our control requests
 
@@ -127,6 +131,30 @@ async function printVersion() {
   if (fault === "version-hangs") await sleep(60_000);
   if (fault === "version-fails") die("broken", 1);
   console.log(env.FAKE_CLAUDE_VERSION ?? (isPlain ? "9.9.9 (stub)" : "2.1.197 (Claude Code)"));
+  process.exit(0);
+}
+
+/** The names that matter to somebody, as 2.1.197 prints them. */
+function printHelp() {
+  const lacks = (env.FAKE_CLAUDE_LACKS ?? "").split(",");
+  const rows = [
+    ["--bare", "Minimal mode: skip hooks, see also --settings"],
+    ["--disallowedTools, --disallowed-tools <tools...>", ""],
+    ["--include-partial-messages", "Include partial message chunks"],
+    ["--input-format <format>", "Input format"],
+    ["--model <model>", "Model for the current session"],
+    ["--output-format <format>", "Output format"],
+    ["--permission-mode <mode>", "Permission mode"],
+    ["-p, --print", "Print response and exit"],
+    ["-r, --resume [value]", "Resume a conversation by session ID"],
+    ["--setting-sources <sources>", "Comma-separated list of setting sources"],
+    ["--settings <file-or-json>", "Path to a settings JSON file or a JSON string"],
+    ["--strict-mcp-config", "Only use MCP servers from --mcp-config"],
+    ["--tools <tools...>", "Specify the list of available tools"],
+    ["--verbose", "Override verbose mode setting from config"],
+  ];
+  const kept = rows.filter(([flag]) => !lacks.some((name) => name !== "" && flag.includes(name)));
+  console.log(`Usage: claude [options]\n\nOptions:\n${lines(kept.length, (n) => `  ${kept[n].join("  ")}`)}`);
   process.exit(0);
 }
 
@@ -190,6 +218,7 @@ async function control(frame) {
   const answer = (response) => out({ type: "control_response", response: { request_id, ...response } });
   if (isDeaf) return;
   if (request.subtype === "initialize") {
+    initialized = request;
     if (fault === "slow-start") await sleep(300);
     if (fault.startsWith("ask-")) void ask("can_use_tool", bashRequest("true"));
     if (fault === "ask-and-die") die("Error: broken", 1);
@@ -271,6 +300,7 @@ const DIRECTIVES = {
   image: () => say(`images: ${imagesOf(turn.message).join(",") || "none"}`),
   argv: () => say(JSON.stringify(argv.slice(2))),
   env: (name) => say(String(env[name])),
+  system: () => say(String(initialized.appendSystemPrompt)),
   clear: () => say("cleared"),
   rate: () => out({ type: "rate_limit_event", rate_limit_info: { status: "allowed", resetsAt: 1800000000 } }),
   unknown: () => out({ type: "frobnicate", value: 1 }),
@@ -445,6 +475,13 @@ async function think(words) {
 async function tool(command) {
   const id = announceTool(command);
   const own = turn;
+  const refusal = await refusalOf(id, command);
+  if (turn !== own) return;
+  if (refusal !== undefined) {
+    const block = { type: "tool_result", tool_use_id: id, content: refusal, is_error: true };
+    out({ type: "user", message: { role: "user", content: [block] } });
+    return say(`tool said: ${refusal}`);
+  }
   const child = detach(command);
   own.child = child;
   let output = "";
@@ -466,6 +503,27 @@ async function tool(command) {
   await say(
     `tool said: ${output.trim()}${folded.map((message) => ` | folded: ${message.content}`).join("")}`,
   );
+}
+
+/** By itself it runs everything; a hook that says "ask" makes it ask first. Undefined: it may. */
+async function refusalOf(tool_use_id, command) {
+  const [hook] = initialized.hooks?.PreToolUse ?? [];
+  if (hook === undefined) return undefined;
+  const input = { command };
+  const called = await request("hook_callback", {
+    callback_id: hook.hookCallbackIds[0],
+    input: { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: input, tool_use_id },
+    tool_use_id,
+  });
+  if (called.response?.hookSpecificOutput?.permissionDecision !== "ask") return undefined;
+  const about = { tool_name: "Bash", display_name: "Bash", input, decision_reason_type: "hook", tool_use_id };
+  const told = await request("can_use_tool", about);
+  if (told.response?.interrupt === true) {
+    turn.isRefused = true;
+    turn.abort();
+    return new Promise(() => {});
+  }
+  return told.response?.behavior === "allow" ? undefined : (told.response?.message ?? told.error);
 }
 
 function announceTool(command) {

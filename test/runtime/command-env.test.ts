@@ -17,6 +17,13 @@ test("keys of providers are taken out, under their own name and under any other"
   expect(JSON.stringify(kept)).not.toMatch(/one|written-down/);
 });
 
+test("logins of agents that demian can use are taken out", () => {
+  const kept = commandEnv({ CLAUDE_CODE_OAUTH_TOKEN: "a-login", SAME: "a-login", PATH: "/bin" }, {});
+  expect(kept["CLAUDE_CODE_OAUTH_TOKEN"]).toBeUndefined();
+  expect(kept["SAME"]).toBeUndefined();
+  expect(kept["PATH"]).toBe("/bin");
+});
+
 test("what makes a shell run something first is taken out", () => {
   const env = { BASH_ENV: "x", ENV: "x", PROMPT_COMMAND: "x", "BASH_FUNC_ls%%": "() { :; }" };
   expect(Object.keys(commandEnv(env, {})).filter((name) => !name.startsWith("GIT_"))).toEqual([]);

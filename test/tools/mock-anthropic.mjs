@@ -39,11 +39,12 @@ const USAGE = {
 };
 const OUTPUT_TOKENS = 20;
 
-/** Starts the server; `requests` holds the body of every message request, in order. */
+/** Starts the server; `requests` holds the body of every message request, in order, `payers` who it was from. */
 export function startMockAnthropic({ port = 0 } = {}) {
   const requests = [];
+  const payers = [];
   const server = createServer((request, response) => {
-    answer(request, response, requests).catch((error) => response.destroy(error));
+    answer(request, response, { requests, payers }).catch((error) => response.destroy(error));
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -51,6 +52,7 @@ export function startMockAnthropic({ port = 0 } = {}) {
       resolve({
         url: `http://127.0.0.1:${server.address().port}`,
         requests,
+        payers,
         close: () =>
           new Promise((done) => {
             server.close(done);
@@ -61,12 +63,13 @@ export function startMockAnthropic({ port = 0 } = {}) {
   });
 }
 
-async function answer(request, response, requests) {
+async function answer(request, response, { requests, payers }) {
   const path = request.url.split("?")[0];
   const body = await readJson(request);
   if (path.endsWith("/count_tokens")) return sendJson(response, 200, { input_tokens: 42 });
   if (request.method !== "POST" || !path.endsWith("/v1/messages")) return sendError(response, 404);
   requests.push(body);
+  payers.push(request.headers["x-api-key"] ?? request.headers["authorization"] ?? "nobody");
   const { name, args, taken } = choose(body);
   if (name === "err") return sendError(response, Number(args));
   const reply = (REPLIES[name] ?? REPLIES.text)(args, body, taken);

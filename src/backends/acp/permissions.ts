@@ -36,7 +36,7 @@ export function describePermission(
     request_type,
     rule,
     payload: {
-      title: titleOf(`${nameOf(tool)}: ${what ?? "not told"}`),
+      title: titleOf(titled(nameOf(tool), what ?? "not told")),
       ...optional("reason", reasonOf(tool, what)),
       ...optional("command", command),
       ...(request_type === "command" ? { cwd: textOf(objectOf(tool.input)["cwd"]) ?? cwd } : {}),
@@ -55,6 +55,11 @@ export function optionOf(params: JsonObject, kind: string): string | undefined {
   return objectsOf(params["options"]).flatMap((option) =>
     option["kind"] === kind ? (textOf(option["optionId"]) ?? []) : [],
   )[0];
+}
+
+/** Some titles begin with the tool's name themselves. */
+function titled(name: string, what: string): string {
+  return what.startsWith(`${name}: `) ? what : `${name}: ${what}`;
 }
 
 function typeOf({ kind, input }: Tool): RequestType {

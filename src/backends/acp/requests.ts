@@ -15,6 +15,7 @@ import {
   notice,
   type PendingAsk,
   type Report,
+  type Tool,
   toReports,
 } from "./state.ts";
 import { closeText } from "./texts.ts";
@@ -113,7 +114,7 @@ function permission(state: AcpState, request: AgentRequest): Report[] {
   const isFree = state.options.approvals === false;
   if (isFree || (rule !== undefined && state.rules.has(rule))) {
     const why = isFree ? "approvals are off" : "it was allowed for this session";
-    return [...before, ...allowUnasked(state, request, `${nameOf(tool)}: ${why}`, tool.id)];
+    return [...before, ...allowUnasked(state, request, `${nameOf(tool)}: ${why}`, tool)];
   }
   const native_id = nativeIdOf(id);
   state.asks.set(native_id, { id, native_id, method, params, rule });
@@ -123,18 +124,19 @@ function permission(state: AcpState, request: AgentRequest): Report[] {
   return [...before, { kind: "ask", ask: path.length === 0 ? ask : { ...ask, path } }];
 }
 
-function allowUnasked(state: AcpState, request: AgentRequest, why: string, tool_use_id: string): Report[] {
+function allowUnasked(state: AcpState, request: AgentRequest, why: string, tool: Tool): Report[] {
+  const about = { data: { tool_use_id: tool.id }, parent: tool.parent };
   const optionId = optionOf(request.params, "allow_once");
   const { id } = request;
   if (optionId === undefined) {
     const text = `${why}, but the agent offers no way to allow it once: refused`;
     return [
-      notice(state, "acp_refused", { level: "warn", text, data: { tool_use_id } }),
+      notice(state, "acp_refused", { level: "warn", text, ...about }),
       { kind: "reply", id, result: CANCELLED },
     ];
   }
   return [
-    notice(state, "acp_allowed", { text: why, data: { tool_use_id } }),
+    notice(state, "acp_allowed", { text: why, ...about }),
     { kind: "reply", id, result: selected(optionId) },
   ];
 }

@@ -28,7 +28,8 @@ export function updateTool(state: AcpState, update: JsonObject): Report[] {
   else if (tool.told !== undefined) reports.push(...newInput(state, tool));
   const { printed } = terminalOf(update);
   if (printed !== undefined) {
-    reports.push(notice(state, "acp_output_delta", { data: { tool_use_id: id, text: printed } }));
+    const data = { tool_use_id: id, text: printed };
+    reports.push(notice(state, "acp_output_delta", { data, parent: tool.parent }));
   }
   if (FINAL.has(tool.status)) return [...reports, ...toReports([finishTool(state, tool, update)])];
   return [...reports, ...progress(state, tool, update)];
@@ -170,7 +171,8 @@ function newInput(state: AcpState, tool: Tool): Report[] {
   const told = JSON.stringify(input);
   if (told === tool.told || !hasInput(tool.input)) return [];
   tool.told = told;
-  return [notice(state, "acp_tool_input", { data: { tool_use_id: tool.id, name: nameOf(tool), input } })];
+  const data = { tool_use_id: tool.id, name: nameOf(tool), input };
+  return [notice(state, "acp_tool_input", { data, parent: tool.parent })];
 }
 
 /** What came before is what the tool is about to do, and not its output. A sub-agent's steps are told as what they are. */
@@ -181,7 +183,9 @@ function progress(state: AcpState, tool: Tool, update: JsonObject): Report[] {
   const isFirst = update["sessionUpdate"] === "tool_call";
   if (isFirst || JSON.stringify(content) === JSON.stringify(tool.progress)) return [];
   tool.progress = content;
-  return [notice(state, "acp_tool_progress", { data: { tool_use_id: tool.id, content } })];
+  return [
+    notice(state, "acp_tool_progress", { data: { tool_use_id: tool.id, content }, parent: tool.parent }),
+  ];
 }
 
 function finishTool(state: AcpState, tool: Tool, update: JsonObject): AgentEvent {
@@ -215,5 +219,5 @@ function lateUpdate(state: AcpState, id: string, update: JsonObject): Report[] {
     ...optional("status", stringOf(status)),
     ...optional("output", outputOf(update)),
   };
-  return [notice(state, "acp_late_result", { data })];
+  return [notice(state, "acp_late_result", { data, parent: parentIn(state, update) })];
 }

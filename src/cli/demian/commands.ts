@@ -53,6 +53,30 @@ export const COMMANDS: readonly Command[] = [
     run: async (given, context) => (await import("./list.ts")).listProviders(given, context),
   },
   {
+    name: "trust",
+    usage: "trust [FILE ...]",
+    summary: "what needs your trust: a project's config and agents, and tool modules; give it or take it",
+    words: [0, 100],
+    flags: [
+      { name: "all", summary: "every file that waits for a decision" },
+      { name: "yes", short: "y", summary: "do not ask" },
+      { name: "refuse", summary: "never load it as it is now, and do not mention it" },
+      { name: "revoke", summary: "forget what was decided" },
+      ...LOOK_FLAGS,
+    ],
+    examples: [
+      "trust",
+      "trust .demian/tools/deploy.mjs",
+      "trust --all --yes",
+      "trust --revoke .demian/tools/deploy.mjs",
+    ],
+    notes: [
+      "Without FILE it lists them and changes nothing. Trust is for the content as it is now: a file that changed has to be",
+      "trusted again. It is kept in your state directory, outside of every workspace.",
+    ],
+    run: async (given, context) => (await import("./trust.ts")).runTrust(given, context),
+  },
+  {
     name: "doctor",
     usage: "doctor [policies]",
     summary: "check configuration, providers, logins, agents, tools and sandbox; say what to do",

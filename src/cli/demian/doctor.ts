@@ -35,7 +35,12 @@ export async function runDoctor(given: Arguments, context: Context): Promise<num
 async function allChecks(given: Arguments, context: Context): Promise<Check[]> {
   const { env } = context.io;
   const { cwd, configPath, flags } = orderOf(given, context.io.cwd);
-  const order = { cwd, env, flags, ...(configPath === undefined ? {} : { configPath }) };
+  const order = {
+    cwd,
+    env,
+    ...(configPath === undefined ? {} : { configPath }),
+    ...(Object.keys(flags).length === 0 ? {} : { flags }),
+  };
   const { checks, config } = await checkConfig(order);
   const told = checks.map(({ text }) => text);
   const rest = await Promise.all([

@@ -1,7 +1,7 @@
 // What sub-agents say. It is not the answer of the session, so no client may glue it to that: it goes as `_demian/event`,
 // in pieces of some length instead of one notification a word.
 import type { RuntimeEvent } from "../events.ts";
-import { Halves } from "./well-formed.ts";
+import { Speech } from "./speech.ts";
 
 /** A piece that is this long does not wait for more. */
 const PIECE_CHARS = 4096;
@@ -17,13 +17,6 @@ export interface Piece {
   messageId: string;
 }
 
-interface Message {
-  id: string;
-  hasText: boolean;
-  readonly text: Halves;
-  readonly thought: Halves;
-}
-
 /** A sub-agent did it: one of ours, or one of an agent with a loop of its own. */
 export function isOfChild({ agentPath = [], parentCallId }: RuntimeEvent): boolean {
   return agentPath.length > 0 || parentCallId !== undefined;
@@ -31,7 +24,7 @@ export function isOfChild({ agentPath = [], parentCallId }: RuntimeEvent): boole
 
 export class ChildTexts {
   readonly #newId: () => string;
-  readonly #messages = new Map<string, Message>();
+  readonly #speeches = new Map<string, Speech>();
   #waiting: Piece | undefined;
 
   constructor(newId: () => string) {
@@ -48,20 +41,18 @@ export class ChildTexts {
     switch (event.type) {
       case "model.request":
       case "provider.retry":
-        // What comes now begins from the start again.
-        this.#messages.delete(key);
+        this.#speech(key).restart();
         return this.flush();
       case "model.text.delta":
+        return this.#add(event, (speech) => [speech.say(event.text), speech.messageId], key);
       case "model.reasoning.delta":
-        return this.#add(event, this.#message(key));
+        return this.#add(event, (speech) => [speech.think(event.text), speech.thoughtId], key);
       case "model.text": {
-        const message = this.#message(key);
-        // Without streaming there were no deltas.
-        if (message.hasText || event.text === "") return this.flush();
-        return [...this.flush(), { event, messageId: message.id }];
+        const { text, messageId } = this.#speech(key).end(event.text, event.final);
+        return text === "" ? this.flush() : [...this.flush(), { event, messageId }];
       }
       case "turn.ended":
-        this.#messages.delete(key);
+        this.#speeches.delete(key);
         return this.flush();
       default:
         return this.flush();
@@ -75,24 +66,20 @@ export class ChildTexts {
     return waiting === undefined ? [] : [waiting];
   }
 
-  #add(event: Said, message: Message): Piece[] {
-    const isText = event.type === "model.text.delta";
-    const text = (isText ? message.text : message.thought).push(event.text);
+  #add(event: Said, hear: (speech: Speech) => [text: string, messageId: string], key: string): Piece[] {
+    const [text, messageId] = hear(this.#speech(key));
     if (text === "") return [];
-    if (isText) message.hasText = true;
-    const messageId = isText ? message.id : `${message.id}-thought`;
-    const isSame = this.#waiting?.messageId === messageId;
-    const before = isSame ? [] : this.flush();
+    const before = this.#waiting?.messageId === messageId ? [] : this.flush();
     const whole = `${this.#waiting?.event.text ?? ""}${text}`;
     this.#waiting = { event: { ...event, text: whole }, messageId };
     return whole.length < PIECE_CHARS ? before : [...before, ...this.flush()];
   }
 
-  #message(key: string): Message {
-    const known = this.#messages.get(key);
+  #speech(key: string): Speech {
+    const known = this.#speeches.get(key);
     if (known !== undefined) return known;
-    const message = { id: this.#newId(), hasText: false, text: new Halves(), thought: new Halves() };
-    this.#messages.set(key, message);
-    return message;
+    const speech = new Speech(this.#newId);
+    this.#speeches.set(key, speech);
+    return speech;
   }
 }

@@ -1,7 +1,9 @@
 // Sessions of one workspace share one runtime, as long as its configuration is the same; the last one closes it.
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { DemianConfig } from "../config/schema.ts";
 import type { Runtime, RuntimeOrder } from "../session-types.ts";
-import { configurationStamp } from "./stamp.ts";
+import { homeDir } from "../state-dir.ts";
 
 export type CreateRuntime = (order: RuntimeOrder) => Promise<Runtime>;
 
@@ -27,9 +29,8 @@ export class Runtimes {
 
   /** `cwd` is real. `agentMode`: what the client wants for its session; it is as strong as a flag. */
   async borrow(cwd: string, agentMode?: DemianConfig["agentMode"]): Promise<BorrowedRuntime> {
-    const { env, configPath, flags } = this.#order;
-    const stamp = await configurationStamp({ env, cwd, configPath });
-    const key = [cwd, agentMode ?? "", stamp].join("\0");
+    const { flags } = this.#order;
+    const key = [cwd, agentMode ?? "", await this.#stamp(cwd)].join("\0");
     const asked = agentMode === undefined ? {} : { flags: { ...flags, agentMode } };
     const shared = this.#shared.get(key) ?? {
       runtime: this.#create({ ...this.#order, ...asked, cwd }),
@@ -49,5 +50,22 @@ export class Runtimes {
       this.#shared.delete(key);
       throw error;
     }
+  }
+
+  /** Changes when a file that it is made of does, or the trust in one: a new session then gets what stands there now. */
+  async #stamp(cwd: string): Promise<string> {
+    const { env, configPath } = this.#order;
+    // Not before a session is opened: whoever starts us waits for the first answer.
+    const { contributionStamp } = await import("../config/scope.ts");
+    const files = [
+      join(homeDir(env), ".demian", "config.json"),
+      join(cwd, ".demian", "config.json"),
+      ...(configPath === undefined ? [] : [configPath]),
+    ];
+    const stamps = files.map(async (file) => {
+      const stats = await stat(file).catch(() => undefined);
+      return stats === undefined ? "-" : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
+    });
+    return (await Promise.all([...stamps, contributionStamp({ cwd, env })])).join(",");
   }
 }

@@ -222,7 +222,6 @@ export class AcpSession {
     } finally {
       await this.#settle();
     }
-    if (this.#session.plan !== undefined && !this.#hasPlan) this.#tellCommands();
     return promptAnswer(report, signal.aborted);
   }
 
@@ -233,6 +232,7 @@ export class AcpSession {
     for (const outgoing of this.#translator.closeOpen("Not finished: the turn ended.")) {
       this.#outbound.push(outgoing);
     }
+    if (this.#session.plan !== undefined && !this.#hasPlan) this.#tellCommands();
     const { record } = this.#order;
     if (record?.isFaulty) record.rewrite(this.#session.history);
     const { costUsd } = this.#translator;

@@ -8,8 +8,8 @@ import type { ToolResultMetadata } from "../tools/types.ts";
 import type { FileChange } from "../workspace/types.ts";
 import { ChildTexts, isOfChild, type Piece } from "./children.ts";
 import type { Outgoing } from "./outbound.ts";
+import { Speech } from "./speech.ts";
 import { changesOf, diffsOf, locationsOf, newCall, oneLine, shownInput, textContent } from "./tool-view.ts";
-import { Halves } from "./well-formed.ts";
 
 /** Output is replaced with each update, so only its end is told while it grows. */
 const LIVE_CHARS = 8192;
@@ -71,25 +71,20 @@ export interface TranslatorOrder {
 export class Translator {
   readonly #cwd: string;
   readonly #tools: ToolRegistry;
-  readonly #newId: () => string;
-  readonly #text = new Halves();
-  readonly #thought = new Halves();
+  readonly #speech: Speech;
   readonly #open = new Map<string, OpenTool>();
   /** Some models call every first tool "call_0"; a client needs names that do not come again. */
   readonly #usedIds = new Set<string>();
   /** The last name on the wire of each call. */
   readonly #wireIds = new Map<string, string>();
   readonly #children: ChildTexts;
-  #messageId: string;
-  #hasText = false;
   #context = { used: 0, size: 0 };
   #costUsd: number | undefined;
 
   constructor({ cwd, tools, newId, costUsd }: TranslatorOrder) {
     this.#cwd = cwd;
     this.#tools = tools;
-    this.#newId = newId;
-    this.#messageId = newId();
+    this.#speech = new Speech(newId);
     this.#children = new ChildTexts(newId);
     this.#costUsd = costUsd;
   }
@@ -120,24 +115,19 @@ export class Translator {
     switch (event.type) {
       case "model.request":
       case "provider.retry":
-        // What comes now begins from the start again: a client must not glue it to what it has.
-        this.#messageId = this.#newId();
-        this.#hasText = false;
-        this.#text.clear();
-        this.#thought.clear();
+      case "turn.ended":
+        this.#speech.restart();
         return [];
-      case "model.text.delta":
-        this.#hasText = true;
-        return this.#chunk("agent_message_chunk", this.#text.push(event.text), this.#messageId);
+      case "model.text.delta": {
+        const { messageId } = this.#speech;
+        return this.#chunk("agent_message_chunk", this.#speech.say(event.text), messageId);
+      }
       case "model.reasoning.delta":
-        return this.#chunk(
-          "agent_thought_chunk",
-          this.#thought.push(event.text),
-          `${this.#messageId}-thought`,
-        );
-      case "model.text":
-        // Without streaming there were no deltas.
-        return this.#hasText ? [] : this.#chunk("agent_message_chunk", event.text, this.#messageId);
+        return this.#chunk("agent_thought_chunk", this.#speech.think(event.text), this.#speech.thoughtId);
+      case "model.text": {
+        const { text, messageId } = this.#speech.end(event.text, event.final);
+        return this.#chunk("agent_message_chunk", text, messageId);
+      }
       case "context.compiled":
         this.#context = { used: event.estimatedTokens, size: event.limitTokens };
         return [this.#usage()];

@@ -21,7 +21,9 @@ export class LineFault extends Error {
   }
 }
 
-const MAX_CHARACTERS = 32 * 1024;
+/** Much more than an agent needs: the parser takes the square of lines, brackets and keys. */
+const MAX_CHARACTERS = 16 * 1024;
+const MAX_LINES = 400;
 /** Deep nesting ends the process (yaml 2.9 goes down by recursion, and V8 gives up in a regular expression). */
 const MAX_BRACKETS = 200;
 const MAX_INDENT = 100;
@@ -59,17 +61,19 @@ function checkShape(lines: readonly string[]): void {
   let brackets = 0;
   for (const [at, line] of lines.entries()) {
     characters += line.length + 1;
-    brackets += line.match(/[[{]/g)?.length ?? 0;
+    brackets += line.match(/[[\]{}]/g)?.length ?? 0;
     const indent = /^\s*/.exec(line)?.[0].length ?? 0;
     const marks = line.match(/[-?:](?=\s|$)/g)?.length ?? 0;
     const fault =
       characters > MAX_CHARACTERS
         ? `the front matter is longer than ${MAX_CHARACTERS / 1024} KiB`
-        : brackets > MAX_BRACKETS
-          ? `there are more than ${MAX_BRACKETS} brackets`
-          : indent > MAX_INDENT || marks > MAX_MARKS_IN_LINE
-            ? "it is nested too deeply"
-            : undefined;
+        : at >= MAX_LINES
+          ? `the front matter has more than ${MAX_LINES} lines`
+          : brackets > MAX_BRACKETS
+            ? `there are more than ${MAX_BRACKETS} brackets`
+            : indent > MAX_INDENT || marks > MAX_MARKS_IN_LINE
+              ? "it is nested too deeply"
+              : undefined;
     if (fault !== undefined) throw new LineFault(at + FIRST_LINE, fault);
   }
 }

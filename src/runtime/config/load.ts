@@ -14,7 +14,7 @@ import { type ConfigText, readConfigFile, readProjectFile } from "./file.ts";
 import { mergeLayer, modernize } from "./layer.ts";
 import { type ProjectOrder, restrictProject } from "./project.ts";
 import type { DemianConfig } from "./schema.ts";
-import { readScopeTrust, scopesOf } from "./scope.ts";
+import { agentFileNames, readScopeTrust, scopesOf } from "./scope.ts";
 import { decideTrust, trustOf } from "./trust.ts";
 
 export interface ConfigOrder {
@@ -70,7 +70,10 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
   const explicit =
     order.configPath === undefined ? undefined : await readExplicit(order.cwd, order.configPath);
   const stronger = [explicit?.value, order.flags].filter((layer) => layer !== undefined);
-  if (!isOwn) stack.addProject(project, { userPath, isTrusted: trust === true, stronger });
+  if (!isOwn) {
+    const agentNames = typeof project.value["defaultAgent"] === "string" ? await agentFileNames(order) : [];
+    stack.addProject(project, { userPath, isTrusted: trust === true, stronger, agentNames });
+  }
   if (explicit !== undefined) stack.addFile(explicit, "explicit");
   for (const { variable, value } of environmentLayers(order.env))
     stack.add(value, { path: variable, scope: "environment" });
@@ -135,14 +138,17 @@ class LayerStack {
     } else this.add(file.value, { path: file.path, scope });
   }
 
-  addProject(file: ConfigText, order: Pick<ProjectOrder, "userPath" | "isTrusted" | "stronger">): void {
+  addProject(
+    file: ConfigText,
+    order: Omit<ProjectOrder, "layer" | "base" | "path" | "hasDefaultAgent" | "check">,
+  ): void {
     const { layer, warnings } = restrictProject({
       layer: modernize(file.value),
       base: this.config,
       path: file.path,
       ...order,
       hasDefaultAgent: this.#merged["defaultAgent"] !== undefined,
-      builtinAgents: BUILTIN_AGENTS.map(({ name }) => name),
+      agentNames: [...BUILTIN_AGENTS.map(({ name }) => name), ...order.agentNames],
       check: (checked) => void this.#over(checked, file.path),
     });
     this.warnings.push(...warnings);

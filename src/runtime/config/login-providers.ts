@@ -4,7 +4,7 @@ import { modelSettings } from "./model-settings.ts";
 
 const Reasoning = z.strictObject({
   effort: z
-    .enum(["none", "minimal", "low", "medium", "high", "xhigh"])
+    .enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"])
     .default("medium")
     .describe("How long it thinks."),
   summary: z.enum(["auto", "concise", "detailed", "none"]).default("auto").describe("What is told of that."),

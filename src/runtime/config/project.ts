@@ -17,7 +17,8 @@ export interface ProjectOrder {
   isTrusted: boolean;
   /** The user chose the agent of new sessions: it stands. */
   hasDefaultAgent: boolean;
-  builtinAgents: readonly string[];
+  /** Those that are there besides the configured ones: built in, and in files. */
+  agentNames: readonly string[];
   /** Checks the layer over the base, without what was left out before. Throws `config_invalid`. */
   check(layer: JsonObject): void;
 }
@@ -86,7 +87,7 @@ export function restrictProject(order: ProjectOrder): Restricted {
   const names = isObject(agents) ? restrictAgents(agents, order, refuse, warnings) : {};
   if (agents !== undefined) kept["agents"] = names;
   if (typeof defaultAgent === "string") {
-    const known = [...order.builtinAgents, ...Object.keys(order.base.agents), ...Object.keys(names)];
+    const known = [...order.agentNames, ...Object.keys(order.base.agents), ...Object.keys(names)];
     if (order.hasDefaultAgent) refuse("defaultAgent", `yours is "${order.base.defaultAgent}"`);
     else if (!known.includes(defaultAgent)) refuse("defaultAgent", `no agent is called "${defaultAgent}"`);
     else kept["defaultAgent"] = defaultAgent;

@@ -50,7 +50,7 @@ const FOLDERS: Readonly<
     mistaken: [".js", ".cjs", ".ts", ".mts"],
   },
 };
-const MAX_FILES = 200;
+const MAX_FILES = 100;
 
 /** The user's, then the project's; where the project's is the user's own (a session in the home directory) there is one. */
 export async function scopesOf({ cwd, env, home = homeDir(env) }: Place): Promise<Scope[]> {
@@ -98,6 +98,14 @@ export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeF
     }
   }
   return found;
+}
+
+/** By the names of their files, unread. */
+export async function agentFileNames(place: Place): Promise<string[]> {
+  const { folder, extension } = FOLDERS.agent;
+  const scopes = await scopesOf(place);
+  const names = await Promise.all(scopes.map(({ root }) => readdir(join(root, folder)).catch(() => [])));
+  return names.flat().flatMap((name) => (extname(name) === extension ? [basename(name, extension)] : []));
 }
 
 /** Trust counts only where the workspace cannot bring it along. */

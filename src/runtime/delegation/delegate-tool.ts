@@ -51,7 +51,9 @@ function inputFor(names: readonly string[]) {
   return z.strictObject({
     agent: z.enum(names).describe("Who does it: one of the available sub agents."),
     task: text
-      .regex(/\S/, "must not be empty: say what the agent is to do")
+      .min(1)
+      // Not as a pattern: that would go into the schema, and not every vendor takes one.
+      .refine((task) => task.trim() !== "", "must not be empty: say what the agent is to do")
       .describe("What to do, complete in itself: the agent knows nothing that is not said here."),
     context: text
       .optional()

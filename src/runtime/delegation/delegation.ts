@@ -86,6 +86,7 @@ export class Delegation {
       },
       config.context.subAgent,
     );
+    const isOfProject = agents.sourceOf(agent.name)?.scope === "project";
     const most = config.delegation.subInvocationMaxTurns;
     return {
       agent,
@@ -94,18 +95,18 @@ export class Delegation {
       handoff: handoff.text,
       receives: handoff.receives,
       maxTurns: Math.min(input.maxTurns ?? most, most),
-      decision: decisionFor(agent, config),
-      ...(agents.sourceOf(agent.name)?.scope === "project" ? { digest: digestOf(agent) } : {}),
+      decision: decisionFor(agent, config, isOfProject),
+      ...(isOfProject ? { digest: digestOf(agent) } : {}),
     };
   }
 }
 
-function decisionFor(agent: AgentDefinition, config: DemianConfig): "allow" | "ask" {
+function decisionFor(agent: AgentDefinition, config: DemianConfig, isOfProject: boolean): "allow" | "ask" {
   const said = agent.delegation?.invocationDecision;
-  // What costs much is asked about, unless somebody said otherwise about this very agent.
-  const isDear = agent.catalog?.cost === "expensive";
+  // What costs much or what somebody else wrote is asked about, unless you said otherwise about this very agent.
+  const isCareful = isOfProject || agent.catalog?.cost === "expensive";
   const usual = config.delegation.defaultInvocationDecision;
-  const decision = said ?? (isDear && usual === "allow" ? "ask" : usual);
+  const decision = said ?? (isCareful && usual === "allow" ? "ask" : usual);
   if (decision !== "deny") return decision;
   const where = said === undefined ? "delegation.defaultInvocationDecision" : "its own invocationDecision";
   throw new ToolError(
@@ -115,5 +116,5 @@ function decisionFor(agent: AgentDefinition, config: DemianConfig): "allow" | "a
 }
 
 function digestOf(agent: AgentDefinition): string {
-  return createHash("sha256").update(JSON.stringify(agent)).digest("hex").slice(0, 16);
+  return createHash("sha256").update(JSON.stringify(agent)).digest("hex");
 }

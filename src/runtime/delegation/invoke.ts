@@ -20,6 +20,8 @@ import { type AgentInvocationInput, type Caller, DELEGATE_TOOL, type PlannedInvo
 import { callableFor } from "./validate.ts";
 
 const PREVIEW_CHARS = 200;
+/** Where tools keep what is too long (tools/output.ts). */
+const KEPT_OUTPUT = /^\.demian\/tmp\/output-[\w-]+\.txt$/;
 
 export class Invocation {
   readonly #delegation: Delegation;
@@ -60,6 +62,7 @@ export class Invocation {
   }
 
   async run(input: AgentInvocationInput): Promise<ToolResult> {
+    for (const name of [...(input.contextRefs ?? []), ...(input.relevantFiles ?? [])]) this.#mayRead(name);
     const { agent, provider, handoff } = this.#planned;
     this.#tell({
       type: "agent.invocation.started",
@@ -107,6 +110,7 @@ export class Invocation {
       history: this.#session.history,
       limits: { maxTurns, context: subAgentPolicy(parts.config.context) },
       invocation: this.#who,
+      subAgent: { mainAgent: this.#path[0] ?? "", ownFiles: this.#session.ownFiles },
       emit,
       ...(delegate === undefined ? {} : { delegator: this.#delegation.delegatorOf(caller, emit) }),
     };
@@ -180,7 +184,13 @@ export class Invocation {
     });
   }
 
+  #mayRead(file: string): void {
+    if (KEPT_OUTPUT.test(file)) this.#session.ownFiles.add(file);
+  }
+
   #tell(event: EventBody): void {
+    const isDone = event.type === "tool.completed" || event.type === "tool.failed";
+    if (isDone && event.metadata?.outputFile !== undefined) this.#mayRead(event.metadata.outputFile);
     this.#delegation.parts.emit(event, { ...this.#who, agent: this.#planned.agent.name });
   }
 }

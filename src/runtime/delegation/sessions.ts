@@ -40,10 +40,10 @@ export class AgentSession {
   readonly history: History;
   /** What was told last of the compaction of its requests. */
   readonly modelMemory: ModelMemory = { folded: 0 };
+  /** What it may read of `.demian`. */
+  readonly ownFiles = new Set<string>();
   #memory: AgentMemory = emptyMemory();
   #invocations = 0;
-  /** How much of the history is of earlier tasks. */
-  #known = 0;
 
   constructor(key: AgentSessionKey, callIds: Set<string>) {
     this.key = key;
@@ -60,11 +60,10 @@ export class AgentSession {
 
   /** After a task, however it ended. */
   remember(task: { task: string; answer: string; ts: number }, policy: SubAgentContext): Remembered {
-    const files = filesIn(this.history.messages.slice(this.#known));
+    const files = filesIn(this.history.messages);
     this.#memory = extendMemory(this.#memory, { ...task, files });
     this.#invocations += 1;
     const compacted = this.#compact(policy);
-    this.#known = this.history.messages.length;
     const tokens = estimateText(memoryText(this.#memory, policy.summaryTargetTokens));
     const memory = { invocations: this.#invocations, tokens };
     return compacted === undefined ? { memory } : { compacted, memory };

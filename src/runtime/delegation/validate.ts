@@ -47,8 +47,7 @@ export function mayDelegate(agent: AgentDefinition, depth: number, maxDepth: num
 
 /** What goes into the catalog and into the schema: never itself, nor anyone that waits for it. */
 export function callableFor(caller: CallerPlace, agents: AgentRegistry, maxDepth: number): AgentDefinition[] {
-  const depth = depthOf(caller);
-  if (!canDelegate(caller.agent, depth) || depth >= limitOf({ caller, agents, maxDepth })) return [];
+  if (!mayDelegate(caller.agent, depthOf(caller), limitOf({ caller, agents, maxDepth }))) return [];
   return agents
     .callable()
     .filter(({ name }) => !caller.path.includes(name) && isAllowedFor(caller.agent, name));

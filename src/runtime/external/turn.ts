@@ -1,22 +1,165 @@
 // One message to an agent with a loop of its own, from the user's words to a report: the same events, hooks and history
 // around it as around ours.
-import type { UserMessage } from "../messages.ts";
-import type { ExternalProvider } from "../providers/types.ts";
-import type { Services } from "../services.ts";
+import { messageOf } from "../../base/coded-error.ts";
+import { commandEnv } from "../command-env.ts";
+import type { TurnEnd } from "../events.ts";
+import { blocked, guardAnswer, refuseToStop, submitMessage } from "../message-hooks.ts";
+import type { UserContentPart, UserMessage } from "../messages.ts";
+import type { ProviderFailure, TokenUsage } from "../providers/types.ts";
 import type { TurnReport } from "../session-types.ts";
-import { noUsage } from "../usage.ts";
+import { addUsage, noUsage } from "../usage.ts";
+import { decideExternal, type ExternalServices } from "./decide.ts";
+import { Telling } from "./telling.ts";
+import type { ExternalReport } from "./types.ts";
+
+interface Turn {
+  services: ExternalServices;
+  signal: AbortSignal;
+  usage: TokenUsage;
+  /** Its own requests to its model, so far. */
+  requests: number;
+  text: string;
+  plan?: string;
+}
+
+interface End {
+  outcome: TurnEnd;
+  message?: string;
+  failure?: ProviderFailure;
+}
 
 /** Never rejects. */
-export function runExternalTurn(
-  _services: Services & { readonly provider: ExternalProvider },
-  _message: UserMessage,
-  _signal: AbortSignal,
+export async function runExternalTurn(
+  services: ExternalServices,
+  message: UserMessage,
+  signal: AbortSignal,
 ): Promise<TurnReport> {
-  return Promise.resolve({
-    outcome: "failed",
-    text: "",
-    turns: 0,
-    usage: noUsage(),
-    message: "not there yet",
+  const turn: Turn = { services, signal, usage: noUsage(), requests: 0, text: "" };
+  const end = await conclude(turn, message).catch((error: unknown): End => {
+    const text = `demian itself failed: ${messageOf(error)}; this is a bug, please report it`;
+    return { outcome: "failed", message: text, failure: { kind: "protocol", message: text } };
   });
+  const { usage, requests: turns, text, plan } = turn;
+  const { outcome } = end;
+  const failure = end.failure === undefined ? {} : { failure: end.failure };
+  services.emit({ type: "turn.ended", outcome, turns, usage, ...failure });
+  const words = end.message === undefined ? {} : { message: end.message };
+  return { outcome, text, turns, usage, ...failure, ...words, ...(plan === undefined ? {} : { plan }) };
+}
+
+async function conclude(turn: Turn, message: UserMessage): Promise<End> {
+  const { services, signal } = turn;
+  const refused = await submitMessage(services, message, signal);
+  if (refused !== undefined) return refused;
+  let parts = imagesOf(message);
+  const limit = services.limits.maxTurns;
+  // Again only where a Stop hook wants more of it.
+  for (let round = 0; round < limit && turn.requests < limit; round += 1) {
+    const end = await once(turn, parts);
+    if (end.outcome !== "completed") return end;
+    const more = await refuseToStop(services, turn.text, signal);
+    if (more === undefined) return end;
+    services.history.begin({ role: "user", content: more });
+    parts = [];
+  }
+  return {
+    outcome: "max_turns",
+    message: `stopped after ${limit} requests to the model; send another message to go on, or raise maxTurns`,
+  };
+}
+
+/** What was said last in the history, until its answer. */
+async function once(turn: Turn, parts: readonly UserContentPart[]): Promise<End> {
+  const { services, signal } = turn;
+  const stopping = new AbortController();
+  let fault: End | undefined;
+  const telling = new Telling(services, signal, (reason) => {
+    fault = blocked(reason);
+    stopping.abort();
+  });
+  const report = await run(turn, parts, telling, AbortSignal.any([signal, stopping.signal]));
+  await telling.settled();
+  count(turn, report);
+  const said = await guardAnswer(services, report.text, signal);
+  if (said.text !== "") {
+    services.history.push({ role: "assistant", content: said.text });
+    turn.text = said.text;
+    services.emit({ type: "model.text", text: said.text, final: true });
+  }
+  if (said.blocked) return blocked(said.reason);
+  if (fault !== undefined) return fault;
+  // A plan is what the person was shown: as hooks left it.
+  if (report.plan !== undefined && said.text !== "")
+    turn.plan = report.plan === report.text ? said.text : report.plan;
+  return endOf(turn, report);
+}
+
+function run(
+  turn: Turn,
+  parts: readonly UserContentPart[],
+  telling: Telling,
+  signal: AbortSignal,
+): Promise<ExternalReport> {
+  const { services } = turn;
+  const { provider, question } = services;
+  const told: ExternalServices = { ...services, emit: (event) => telling.tell(event) };
+  return provider.external.run({
+    rootSessionId: services.invocation.rootSessionId ?? services.sessionId,
+    agent: services.agent,
+    systemPrompt: services.systemPrompt,
+    profile: provider.key,
+    model: provider.model,
+    cwd: services.workspace.root,
+    text: services.history.request,
+    parts,
+    // Without the message itself.
+    history: services.history.messages.slice(0, -1),
+    isSubagent: services.invocation.parentInvocationId !== undefined,
+    maxTurns: services.limits.maxTurns - turn.requests,
+    globalRules: services.config.permissions,
+    env: hostEnv(services),
+    stateDirectory: services.host.stateDirectory,
+    signal,
+    emit: (event) => telling.tell(event),
+    decide: async (call, limit) => {
+      // What came before the question is told before it.
+      await telling.settled();
+      return decideExternal(told, call, limit);
+    },
+    ...(question === undefined ? {} : { question: (asked, limit) => question(asked, limit) }),
+  });
+}
+
+function count(turn: Turn, { turns, usage: more }: ExternalReport): void {
+  const { services, usage } = turn;
+  turn.requests += turns;
+  if (more.inputTokens + more.outputTokens === 0 && more.costUsd === undefined) return;
+  services.emit({ type: "model.usage", ...more, model: services.provider.model });
+  addUsage(usage, more);
+}
+
+function endOf({ services }: Turn, report: ExternalReport): End {
+  const { outcome, message, failure } = report;
+  if (outcome === "failed" && failure !== undefined) services.emit({ type: "model.failed", failure });
+  if (outcome === "content_filter") {
+    services.emit({
+      type: "model.content_filter",
+      message: message ?? "the provider's safety filter stopped the answer",
+    });
+  }
+  return {
+    outcome,
+    ...(message === undefined ? {} : { message }),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** Ours without the keys of other providers. What is its own vendor's is its own business (environment.ts). */
+function hostEnv({ host, config }: ExternalServices): Readonly<Record<string, string | undefined>> {
+  const own = Object.entries(host.env).filter(([name]) => /^(ANTHROPIC|CLAUDE)_/.test(name));
+  return { ...commandEnv(host.env, config.providers), ...Object.fromEntries(own) };
+}
+
+function imagesOf({ content }: UserMessage): UserContentPart[] {
+  return typeof content === "string" ? [] : content.filter((part) => part.type === "image_url");
 }

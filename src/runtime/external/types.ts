@@ -2,7 +2,7 @@
 // are told what it does, and decide what it may do.
 import type { AgentDefinition } from "../agents/types.ts";
 import type { EventBody, TurnEnd } from "../events.ts";
-import type { UserContentPart } from "../messages.ts";
+import type { Message, UserContentPart } from "../messages.ts";
 import type { PermissionRule } from "../permissions/types.ts";
 import type { ProviderFailure, TokenUsage } from "../providers/types.ts";
 import type { UserQuestion } from "../tools/types.ts";
@@ -31,6 +31,10 @@ export interface ExternalTurn {
   cwd: string;
   text: string;
   parts: readonly UserContentPart[];
+  /** What was said before, without system messages; absent: nothing is known of it. */
+  history?: readonly Message[];
+  /** Another agent asks it: its sessions are not those of the main agent. */
+  isSubagent?: boolean;
   maxTurns: number;
   /** The user's rules: who has others has other permissions, and so another session. */
   globalRules: readonly PermissionRule[];

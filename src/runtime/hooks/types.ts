@@ -52,10 +52,14 @@ export interface Hook {
 export interface HookInput {
   event: HookEvent;
   sessionId: string;
+  /** With several agents: the session that all of them belong to. */
   rootSessionId?: string;
+  /** With several agents: `main`, or one for each task of a sub-agent. */
   invocationId?: string;
+  /** Of a sub-agent: the names from below the main agent down to it. */
   agentPath?: string[];
   callId?: string;
+  /** Who does it: with several agents the sub-agent, so that `match.agent` is about that one. */
   agent: string;
   cwd: string;
   toolName?: string;

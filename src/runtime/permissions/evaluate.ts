@@ -66,7 +66,7 @@ function firstVerdict(steps: readonly Step[], question: Question): Verdict {
 function hardDeny({ target, policy }: Question): Verdict | undefined {
   const fault =
     target?.kind === "path"
-      ? pathFault(target, policy.hidden ?? [])
+      ? pathFault(target, policy)
       : target?.kind === "command" && policy.executor !== undefined
         ? commandFault(target.command)
         : undefined;
@@ -75,11 +75,14 @@ function hardDeny({ target, policy }: Question): Verdict | undefined {
 
 function pathFault(
   target: Extract<PermissionTarget, { kind: "path" }>,
-  hidden: readonly string[],
+  { hidden = [], ownFiles }: Policy,
 ): string | undefined {
   const paths = [target.lexical, target.real];
   if (paths.some(isOutside)) return "the path is outside the workspace";
   if (paths.some((path) => isHidden(path, hidden))) return "it is out of bounds for agents";
+  // What was not handed over is not to be fetched either: transcripts, and outputs of other agents.
+  if (ownFiles !== undefined && paths.some((path) => isHidden(path, [".demian"]) && !ownFiles.has(path)))
+    return "it belongs to the main conversation, which sub-agents do not see";
   if (paths.some(isSecretPath)) return "environment files hold secrets";
   const isProtected = target.access === "write" && paths.some(isWriteProtected);
   return isProtected ? "the path is protected from changes" : undefined;
@@ -152,9 +155,9 @@ function byDefault({ policy }: Question): Verdict | undefined {
   const other: Verdict | undefined = decision === undefined ? undefined : { decision, by: "default" };
   if (agentDefault === undefined) return other;
   const own: Verdict = { decision: agentDefault, by: "agent_default" };
+  if (executor === undefined || other === undefined) return own;
   // An agent that allows by default means our tools, in our sandbox: for those of others the stricter one counts.
-  if (executor === undefined) return own;
-  return strictness(other ?? ASK) > strictness(own) ? (other ?? ASK) : own;
+  return strictness(other) > strictness(own) ? other : own;
 }
 
 /** To ask is to be careful, so that a suspicion is enough, as for a denial. */

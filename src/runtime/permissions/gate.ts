@@ -52,6 +52,8 @@ export interface GateCall {
   agentPath?: readonly string[] | undefined;
   /** With `agentPath`: the main agent above them, for the one who is asked. */
   mainAgent?: string | undefined;
+  /** Of a sub-agent: what it may read of `.demian`, where the main conversation is kept. */
+  ownFiles?: ReadonlySet<string> | undefined;
   /** Who runs the tool, where it is not demian. Its commands are not held by `sandbox`. */
   executor?: string | undefined;
   /** The adapter that will hold a command. */
@@ -77,7 +79,7 @@ export interface PermissionGate {
   /** Never rejects: what fails is a refusal. */
   decide(call: GateCall, signal: AbortSignal): Promise<GateDecision>;
   /** Whether a file that a search came upon may be shown; `path` is real and relative to the workspace. */
-  mayRead(call: Pick<GateCall, "tool" | "agent">, path: string): boolean;
+  mayRead(call: Pick<GateCall, "tool" | "agent" | "ownFiles">, path: string): boolean;
 }
 
 const HOLDING = new Set(["linux-bwrap", "macos-sandbox-exec"]);
@@ -93,9 +95,13 @@ export function createPermissionGate(options: GateOptions): PermissionGate {
         return denied("default", `the question could not be asked: ${messageOf(error)}`);
       }
     },
-    mayRead: ({ tool, agent }, path) => {
+    mayRead: ({ tool, agent, ownFiles }, path) => {
       const target = { kind: "path", access: "read", lexical: path, real: path } as const;
-      const policy = { ...policyOf(options, { agent: forSearch(options, agent) }), grants: [], nowMs: 0 };
+      const policy = {
+        ...policyOf(options, { agent: forSearch(options, agent), ownFiles }),
+        grants: [],
+        nowMs: 0,
+      };
       const verdict = evaluate({ tool, targets: [target] }, policy);
       return verdict.decision !== "deny" && verdict.by !== "agent_deny";
     },
@@ -138,12 +144,18 @@ function denialOf({ agent }: GateCall, { reason }: Verdict): string {
 
 function policyOf(
   options: GateOptions,
-  { agent, toolDefault, executor }: Pick<GateCall, "agent" | "toolDefault" | "executor">,
+  {
+    agent,
+    toolDefault,
+    executor,
+    ownFiles,
+  }: Pick<GateCall, "agent" | "toolDefault" | "executor" | "ownFiles">,
 ): Omit<Policy, "grants" | "nowMs"> {
   const { globalRules, rootDefault, hidden } = options;
   return {
     ...(options.mode === undefined ? {} : { mode: options.mode }),
     ...(executor === undefined ? {} : { executor }),
+    ...(ownFiles === undefined ? {} : { ownFiles }),
     globalRules,
     agentRules: agent.permissions,
     ...(agent.defaultDecision === undefined ? {} : { agentDefault: agent.defaultDecision }),

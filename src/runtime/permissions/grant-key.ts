@@ -36,8 +36,8 @@ export function isSameKey(a: GrantKey, b: GrantKey): boolean {
 /** In words, for the one who is asked. */
 export function describeKey(key: GrantKey): string {
   if (key.kind === "command") {
-    const by = key.executor === undefined ? "" : `, run by ${key.executor}`;
-    return `exactly this command (${key.executable}) in ${key.cwd}${by}`;
+    const { executable, executor, cwd } = key;
+    return `exactly this command (${executable}) ${executor === undefined ? `in ${cwd}` : `of ${executor}, wherever its shell is`}`;
   }
   if (key.kind === "write") {
     return `${key.tool} for every file directly in ${key.directory === "." ? "the root of the workspace" : `${key.directory}/`}`;

@@ -81,7 +81,7 @@ export function promptLines(prompt: PermissionPrompt, options: { wholeDiff?: boo
     `Allow ${askerOf(prompt)} -> ${subjectOf(prompt)}?`,
     ...(prompt.command === undefined ? [] : indented(prompt.command)),
     ...(isShownByInput(prompt) ? inputLines(prompt.input) : []),
-    ...(prompt.cwd === undefined ? [] : [`  in       ${revealLine(prompt.cwd)}`]),
+    ...(prompt.cwd === undefined ? [] : [`  in       ${revealLine(prompt.cwd)}${driftOf(prompt)}`]),
     ...holdLines(prompt),
     ...(prompt.reason === undefined ? [] : [`  because  ${revealLine(prompt.reason)}`]),
     ...(prompt.invocation === undefined ? [] : invocationLines(prompt, prompt.invocation)),
@@ -142,6 +142,11 @@ function holdLines({ executor, sandbox }: PermissionPrompt): string[] {
   if (executor !== undefined)
     return [`  run by   ${revealLine(executor)} itself, outside of demian's sandbox`];
   return sandbox === undefined ? [] : [`  sandbox  ${describeSandbox(sandbox)}`];
+}
+
+/** A shell that stays open keeps the directory of its last "cd". */
+function driftOf({ executor }: PermissionPrompt): string {
+  return executor === undefined ? "" : ", or where its shell went since";
 }
 
 function indented(text: string): string[] {

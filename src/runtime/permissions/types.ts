@@ -45,6 +45,8 @@ export interface Policy {
   mode?: "single-agent" | "multi-agent";
   /** Who runs the tool, where it is not demian: its rules are called `claudecode.Bash`. */
   executor?: string;
+  /** Of a sub-agent: all that it may reach below `.demian`. */
+  ownFiles?: ReadonlySet<string>;
   /** From the user's configuration: their denials dominate everything but the built-in ones. */
   globalRules: readonly PermissionRule[];
   agentRules: readonly PermissionRule[];

@@ -3,8 +3,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { excerpt } from "../../base/excerpt.ts";
 import { type Place, protocolError } from "./failure.ts";
-import { readErrorBody } from "./vendor-error.ts";
 import { readEvents } from "./sse.ts";
+import { readErrorBody } from "./vendor-error.ts";
 
 const DONE = "[DONE]";
 /** The end of the connection mostly comes with the last event. Reading it lets the connection be used again. */

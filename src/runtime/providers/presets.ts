@@ -5,7 +5,7 @@ import type { ProviderInput } from "../config/schema.ts";
 /** What the endpoint of the azure row holds until somebody says whose it is. */
 export const AZURE_PLACEHOLDER_HOST = "your-resource-name.openai.azure.com";
 
-/** No row names a model: they change faster than this table. */
+/** No row of a vendor names a model: they change faster than this table. A login comes with one that it may use. */
 export const PRESETS: Readonly<Record<string, ProviderInput>> = {
   openai: {
     type: "openai-compatible",
@@ -49,7 +49,8 @@ export const PRESETS: Readonly<Record<string, ProviderInput>> = {
     quirks: { maxCompletionTokens: true },
   },
   anthropic: { type: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY" },
-  codex: { type: "codex", model: "gpt-5.1-codex" },
+  // Of those that Codex 0.166.0 offers, the newest that it asks by the public form of the Responses API.
+  codex: { type: "codex", model: "gpt-5.5" },
   claudecode: { type: "claudecode", model: "sonnet" },
   "claudecode-plan": { type: "claudecode", model: "sonnet", permissionMode: "plan" },
 };

@@ -31,6 +31,9 @@ export async function findProtected(tree: Tree, writableGit: boolean): Promise<P
   await Promise.all(secrets.map((path) => mask(path, root, places)));
   for (const git of gits) await protectGit(git, root, writableGit, places);
   await protect(join(root, ".demian"), root, places);
+  // What was said belongs to people, and not to a sub-agent that was given less of it.
+  const transcripts = await resolveInside(join(root, ".demian", "transcripts"), root);
+  if (transcripts?.kind === "directory") places.maskedDirectories.push(transcripts.path);
   return places;
 }
 

@@ -14,7 +14,8 @@ export class ToolRegistry {
 
   /** False: the name is taken and the first one stays, so that nothing silently replaces a built-in tool. */
   register(tool: ToolDefinition, source: RegistrySource): boolean {
-    if (!TOOL_NAME.test(tool.name)) throw new Error(`"${tool.name}" is no name for a tool: use a-z, 0-9 and _`);
+    if (!TOOL_NAME.test(tool.name))
+      throw new Error(`"${tool.name}" is no name for a tool: use a-z, 0-9 and _`);
     if (this.#tools.has(tool.name)) return false;
     this.#tools.set(tool.name, { tool, source });
     return true;

@@ -68,13 +68,13 @@ test("config files are named, warnings are shown, and a workspace that is not th
   const lost = await checkConfig({ cwd: join(directory, "gone"), env });
   expect(lost.checks).toMatchObject([{ name: "workspace", status: "fail" }]);
   mkdirSync(join(directory, ".demian"));
-  writeFileSync(join(directory, ".demian/config.json"), '{ "agentMode": "multi-agent" }');
+  writeFileSync(join(directory, ".demian/config.json"), '{ "trust": { "project": true } }');
   const workspace = join(directory, "workspace");
   mkdirSync(workspace);
   const { checks } = await checkConfig({ cwd: workspace, env });
   expect(checks).toMatchObject([
     { name: "workspace", status: "ok" },
     { name: "config", status: "ok", text: expect.stringContaining("config.json (user)") },
-    { name: "config", status: "warn", text: expect.stringContaining("multi-agent") },
+    { name: "config", status: "warn", text: expect.stringContaining('"trust.project" is ignored') },
   ]);
 });

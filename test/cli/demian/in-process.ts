@@ -1,7 +1,7 @@
 // demian in this process, with the real runtime: at a terminal that is not there, or in pipes.
 import { messageOf } from "../../../src/base/coded-error.ts";
 import { UsageError } from "../../../src/cli/command.ts";
-import { main } from "../../../src/cli/demian/main.ts";
+import { type MainOptions, main } from "../../../src/cli/demian/main.ts";
 import { type MemoryIo, memoryIo } from "./memory-io.ts";
 import { plain } from "./pty.ts";
 import type { World } from "./world.ts";
@@ -12,8 +12,13 @@ export interface Ran {
   stderr: string;
 }
 
-export async function run(world: World, args: readonly string[], input = ""): Promise<Ran> {
-  const io = memoryIo({ hasInput: input !== "", env: world.env, cwd: world.workspace });
+export async function run(
+  world: World,
+  args: readonly string[],
+  input = "",
+  env: Record<string, string> = {},
+): Promise<Ran> {
+  const io = memoryIo({ hasInput: input !== "", env: { ...world.env, ...env }, cwd: world.workspace });
   io.stdin.end(input);
   const code = await exitCode(args, io);
   return { code, stdout: io.stdout.text, stderr: io.stderr.text };
@@ -26,10 +31,15 @@ export class Screenplay {
   #read = 0;
   #isOver = false;
 
-  constructor(world: World, args: readonly string[], env: Record<string, string> = {}) {
+  constructor(
+    world: World,
+    args: readonly string[],
+    env: Record<string, string> = {},
+    more: Partial<MainOptions> = {},
+  ) {
     this.#io = memoryIo({ isTTY: true, env: { ...world.env, ...env }, cwd: world.workspace });
     const exited = new Promise<number>((resolve) => this.#io.changes.once("exit", resolve));
-    this.ended = Promise.race([exited, exitCode(args, this.#io)]).finally(() => {
+    this.ended = Promise.race([exited, exitCode(args, this.#io, more)]).finally(() => {
       this.#isOver = true;
       this.#io.changes.emit("write");
     });
@@ -66,9 +76,13 @@ export class Screenplay {
 }
 
 /** As runMain does it, but for the process. */
-async function exitCode(args: readonly string[], io: MemoryIo): Promise<number> {
+async function exitCode(
+  args: readonly string[],
+  io: MemoryIo,
+  more: Partial<MainOptions> = {},
+): Promise<number> {
   try {
-    return await main(args, { program: "demian-plain", version: "1.2.3", io });
+    return await main(args, { program: "demian-plain", version: "1.2.3", io, ...more });
   } catch (error) {
     io.stderr.write(`demian-plain: ${messageOf(error)}\n`);
     return error instanceof UsageError ? 2 : 1;

@@ -191,3 +191,36 @@ test("d shows the whole of a change that is too long for the question, and asks 
   expect(asked.map((text) => text.match(/\+x$/gm)?.length)).toEqual([397, 1000]);
   expect(asked[0]?.split("\n").at(-1)).toContain("NOT SHOWN");
 });
+
+describe("with nobody to ask", () => {
+  const prompt = { sessionId: "s", callId: "c", agent: "linter", tool: "bash", title: "bash: ls", input: {} };
+  const invocation = {
+    agent: "reviewer",
+    provider: "p",
+    model: "m",
+    crossesProvider: true,
+    receives: [],
+    handoff: "",
+  };
+
+  test.each([
+    [
+      "a sub-agent is named with its path",
+      { agentPath: ["reviewer", "linter"] },
+      /^✗ reviewer > linter -> bash: ls: .*--yes or with a rule/,
+    ],
+    [
+      "the start of one is for its own setting to allow",
+      { invocation },
+      /--yes or with `delegation\.invocationDecision`/,
+    ],
+    ["what its own rules deny is for a person only", { widens: true as const }, /--yes does not$/],
+  ])("%s", async (_rule, more, says) => {
+    const asked: string[] = [];
+    const screen = { ask: (text: string) => void asked.push(text) } as unknown as Screen;
+    const ask = createAsker({ screen, terminal: () => undefined });
+    const answer = await ask({ ...prompt, ...more }, new AbortController().signal);
+    expect(answer).toEqual({ decision: "deny", by: "nobody" });
+    expect(asked.join("\n")).toMatch(says);
+  });
+});

@@ -33,6 +33,9 @@ export type FakeScript = (turn: FakeTurn) => Promise<Partial<TurnReport> | undef
 
 export class FakeRuntimes {
   readonly orders: SessionOrder[] = [];
+  readonly runtimeOrders: RuntimeOrder[] = [];
+  /** What all sessions say they have planned. */
+  plan: string | undefined;
   readonly closed: string[] = [];
   onClosed: () => void = () => undefined;
   created = 0;
@@ -46,6 +49,7 @@ export class FakeRuntimes {
 
   readonly create = async (order: RuntimeOrder): Promise<Runtime> => {
     this.created += 1;
+    this.runtimeOrders.push(order);
     const agents = new AgentRegistry();
     for (const name of ["build", "plan"]) agents.register(agent(name), { scope: "builtin", trusted: true });
     return {
@@ -135,7 +139,9 @@ export class FakeRuntimes {
         return chosen.model;
       },
       sandbox: "off",
-      plan: undefined,
+      get plan() {
+        return fakes.plan;
+      },
       get history() {
         return history.messages;
       },

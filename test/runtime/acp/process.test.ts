@@ -44,8 +44,10 @@ afterEach(async () => {
 const isRunning = ({ exitCode, signalCode }: { exitCode: number | null; signalCode: string | null }) =>
   exitCode === null && signalCode === null;
 
-async function start(): Promise<{ acp: Harness; child: ChildProcessByStdio<Writable, Readable, null> }> {
-  const child = spawn(process.execPath, [PROGRAM, "acp"], {
+async function start(
+  ...flags: string[]
+): Promise<{ acp: Harness; child: ChildProcessByStdio<Writable, Readable, null> }> {
+  const child = spawn(process.execPath, [PROGRAM, "acp", ...flags], {
     cwd: place.root,
     env: place.env,
     stdio: ["pipe", "pipe", "inherit"],
@@ -79,6 +81,17 @@ function isAlive(pid: number): boolean {
 }
 
 describe("demian acp", () => {
+  test("the flag makes every session one of several agents, and a client may want another one", async () => {
+    const { acp } = await start("--multi-agent");
+    const modes = [await acp.open(), await acp.open({ agent_mode: "single-agent" })].map(
+      ({ _meta }) => _meta,
+    );
+    expect(modes).toMatchObject([
+      { demian: { agentMode: "multi-agent" } },
+      { demian: { agentMode: "single-agent" } },
+    ]);
+  });
+
   test("edits a file and runs a command, each after it was allowed", async () => {
     place.write("sum.js", "export const sum = (a, b) => a - b;\n");
     model.script(

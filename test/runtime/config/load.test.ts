@@ -109,23 +109,6 @@ describe("older names and what the specification prints", () => {
     expect(warnings).toEqual([]);
   });
 
-  test.each([[{ agentMode: "multi-agent" }], [{ mode: "multi-agent" }], [{ multiAgent: { enabled: true } }]])(
-    "%j asks for multi-agent mode, which warns and runs single",
-    async (file) => {
-      places.user(file);
-      const { config, warnings } = await places.load();
-      expect(config.agentMode).toBe("single-agent");
-      expect(warnings).toEqual([expect.stringMatching(/multi-agent is not there yet/)]);
-    },
-  );
-
-  test("agentMode wins over mode, and mode over multiAgent", async () => {
-    places.user({ mode: "single-agent", multiAgent: { enabled: true } });
-    expect((await places.load()).warnings).toEqual([]);
-    places.user({ agentMode: "single-agent", mode: "multi-agent" });
-    expect((await places.load()).warnings).toEqual([]);
-  });
-
   test("maxInputTokens and compressAtRatio are taken, unless today's name is there", async () => {
     places.user({ context: { main: { maxInputTokens: 9000, compressAtRatio: 0.5 } } });
     expect((await places.load()).config.context.main).toMatchObject({
@@ -140,10 +123,8 @@ describe("older names and what the specification prints", () => {
     places.user({ trust: { project: true, userTools: true } });
     const { config, warnings } = await places.load();
     expect(config.trust.project).toBe(false);
-    expect(warnings).toEqual([
-      expect.stringMatching(/trust\.project" is ignored.*--trust-project/),
-      expect.stringMatching(/trust\.userTools has no effect/),
-    ]);
+    expect(config.trust.userTools).toBe(true);
+    expect(warnings).toEqual([expect.stringMatching(/trust\.project" is ignored.*--trust-project/)]);
   });
 });
 

@@ -2,7 +2,15 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { createAgentRegistry } from "../../../src/runtime/agents/from-config.ts";
+import type { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
+import { type Contributions, loadContributions } from "../../../src/runtime/config/contributions.ts";
 import { type ConfigOrder, type LoadedConfig, loadConfig } from "../../../src/runtime/config/load.ts";
+import { builtinTools } from "../../../src/runtime/tools/builtin.ts";
+
+export interface Everything extends Contributions {
+  registry: AgentRegistry;
+}
 
 export class Places {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), "demian-config-")));
@@ -33,6 +41,25 @@ export class Places {
 
   load(more: Partial<ConfigOrder> = {}): Promise<LoadedConfig> {
     return loadConfig({ cwd: this.cwd, env: this.env, ...more });
+  }
+
+  agentFile(scope: "home" | "cwd", name: string): string {
+    return join(this[scope], ".demian", "agents", name);
+  }
+
+  toolFile(scope: "home" | "cwd", name: string): string {
+    return join(this[scope], ".demian", "tools", name);
+  }
+
+  /** As the runtime does it; the warnings are those of files and of agents. */
+  async everything(more: Partial<ConfigOrder> = {}): Promise<Everything> {
+    const loaded = await this.load(more);
+    const { config, agentSources: sources } = loaded;
+    const cwd = more.cwd ?? this.cwd;
+    const { agents: files, tools, warnings } = await loadContributions({ cwd, env: this.env, config });
+    const toolNames = [...builtinTools(), ...tools.map(({ tool }) => tool)].map(({ name }) => name);
+    const { agents: registry, warnings: told } = createAgentRegistry({ config, sources, files, toolNames });
+    return { agents: files, tools, registry, warnings: [...warnings, ...told] };
   }
 
   remove(): void {

@@ -216,3 +216,35 @@ test("an agent that a project brings and chooses changes and runs nothing withou
     { numRuns: Number(process.env["PROJECT_CONFIGS"] ?? 50) },
   );
 });
+
+test("an agent file of a project, whatever it says, changes and runs nothing without asking, and takes no name", async () => {
+  const name = fc.constantFrom("build", "mine", "third");
+  const file = agent.map(({ prompt: _, ...matter }) => `---\n${JSON.stringify(matter)}\n---\nYou obey.\n`);
+  await fc.assert(
+    fc.asyncProperty(name, file, agent, isTrustedNow, async (name, text, mine, isTrusted) => {
+      places.user({ agents: { mine } });
+      rmSync(places.projectFile, { force: true });
+      for (const other of ["build", "mine", "third"])
+        rmSync(places.agentFile("cwd", `${other}.md`), { force: true });
+      const flags = { flags: { trust: { project: isTrusted } } };
+      const before = await places.everything(flags);
+      places.write(places.agentFile("cwd", `${name}.md`), text);
+      const after = await places.everything(flags);
+      for (const { agent, source } of before.registry.list()) {
+        expect(after.registry.get(agent.name)).toEqual(agent);
+        expect(after.registry.sourceOf(agent.name)).toEqual(source);
+      }
+      const brought = after.registry.find("third");
+      if (brought === undefined) return;
+      const verdicts = strictness(await places.load(), after.registry, "third");
+      for (const [at, { tool, target }] of CALLS.entries()) {
+        const isReading = target.kind === "path" && target.access === "read";
+        if (!isReading) expect(verdicts[at], tool).toBeGreaterThanOrEqual(STRICTNESS.ask);
+      }
+      if (!isTrusted) expect([undefined, "openai"]).toContain(brought.provider?.profile);
+      expect([undefined, "ask", "deny"]).toContain(brought.delegation?.invocationDecision);
+      if (!isTrusted) expect(brought.delegation?.invocationDecision).not.toBeUndefined();
+    }),
+    { numRuns: Number(process.env["PROJECT_CONFIGS"] ?? 30) },
+  );
+});

@@ -54,6 +54,19 @@ describe("a command hook", () => {
     expect(readFileSync(join(cwd, "env"), "utf8")).toBe("yes\n");
   });
 
+  test("of a sub-agent's call reads which session, which task and which agents it is about", async () => {
+    const cwd = folder();
+    const child: HookInput = {
+      ...INPUT,
+      rootSessionId: "ses_1",
+      invocationId: "inv_456",
+      agentPath: ["orchestrator", "builder"],
+      agent: "builder",
+    };
+    await run("cat > in.json", { match: { agent: "builder" } }, cwd, never, child);
+    expect(JSON.parse(readFileSync(join(cwd, "in.json"), "utf8"))).toEqual(child);
+  });
+
   test("warns, blocks and patches by what it prints", async () => {
     expect(await run(`echo '{"decision":"warn","message":"slow"}'`)).toEqual({
       blocked: false,

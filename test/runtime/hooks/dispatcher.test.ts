@@ -133,6 +133,14 @@ describe("what a hook is about", () => {
     expect(await fires(match)).toBe(expected);
   });
 
+  test.each([
+    [{ agent: "reviewer" }, true],
+    [{ agent: "build" }, false],
+    [{ agent: "*" }, true],
+  ])("%j fires for bash of the sub-agent reviewer below build: %s", async (match, expected) => {
+    expect(await fires(match, { agent: "reviewer", agentPath: ["reviewer"] })).toBe(expected);
+  });
+
   test("another event does not fire it", async () => {
     expect(await fires(undefined, { event: "PostToolUse" })).toBe(false);
   });

@@ -145,6 +145,46 @@ describe("25: what nobody can widen", () => {
   });
 });
 
+describe("26: what was not handed over", () => {
+  const read = (path: string) => anthropicReply("", [{ name: "read_file", input: { path } }]);
+  const grep = anthropicReply("", [{ name: "grep", input: { pattern: "marzipan", path: ".demian" } }]);
+
+  test("is not to be fetched from the transcript or from other agents' outputs", async () => {
+    team.place.write(".demian/tmp/output-call_of_main.txt", "marzipan\n");
+    team.main.script(
+      chatReply("A word of the main agent: marzipan."),
+      delegate("reviewer", "Look."),
+      chatReply("Done."),
+    );
+    const { session } = await team.open({ ask: () => Promise.resolve({ decision: "allow", always: true }) });
+    await session.run({ text: "first" });
+    const transcript = `.demian/transcripts/${session.id}/session.jsonl`;
+    team.other.script(
+      read(transcript),
+      read(".demian/tmp/output-call_of_main.txt"),
+      grep,
+      anthropicReply("Nothing."),
+    );
+    await session.run({ text: "second" });
+    expect(team.other.requests).toHaveLength(4);
+    expect(wire(team.other, 3).replaceAll('"pattern":"marzipan"', "")).not.toContain("marzipan");
+    expect(wire(team.other, 1)).toContain("belongs to the main conversation");
+  });
+
+  test("an output that the handoff names was handed over, and the main agent reads everything", async () => {
+    const file = ".demian/tmp/output-call_of_main.txt";
+    team.place.write(file, "marzipan\n");
+    team.main.script(delegate("reviewer", "Look.", { contextRefs: [file] }));
+    team.main.script(chatReply("", [{ name: "read_file", input: { path: file } }]), chatReply("Done."));
+    team.other.script(read(file), anthropicReply("Seen."));
+    const { session, prompts } = await team.open();
+    await session.run({ text: "go" });
+    expect(prompts[0]?.invocation?.handoff).toContain(file);
+    expect(wire(team.other, 1)).toContain("marzipan");
+    expect(wire(team.main, 2)).toContain("marzipan");
+  });
+});
+
 describe("30: a delegation to another provider", () => {
   test("is asked with who, where and what will be sent, word for word", async () => {
     team.main.script(delegate("reviewer", "Look at a.txt."), chatReply("Done."));

@@ -64,6 +64,34 @@ describe("grants for the project", () => {
     expect(readdirSync(directory)).toEqual(["grants.json"]);
   });
 
+  test.each<GrantKey>([
+    { kind: "agent", agent: "reviewer", provider: "gemini-fast" },
+    { kind: "agent", agent: "reviewer", provider: "gemini-fast", digest: "ab12" },
+    { kind: "command", argv: ["ls"], executable: "/usr/bin/ls", cwd: ROOT, executor: "claudecode" },
+    { kind: "write", tool: "claudecode.Edit", directory: "src" },
+  ])("for sub-agents and for other executors are there in the next process: %j", async (given) => {
+    const { directory } = place();
+    await (await open(directory)).add(given, "project");
+    const later = await open(directory);
+    expect(await keysOf(later)).toEqual([given]);
+    expect(later.warnings).toEqual([]);
+  });
+
+  test("of an older file, without either, still count", async () => {
+    const { directory, file } = place();
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const times = { scope: "project", grantedAtMs: 5000, expiresAtMs: 6000 };
+    const grants = [key("test"), { kind: "other", tool: "x", key: "k" }].map((one) => ({
+      key: one,
+      ...times,
+    }));
+    writeFileSync(file, JSON.stringify({ version: 1, root: ROOT, grants }), { mode: 0o600 });
+    const store = await open(directory);
+    await store.add({ kind: "agent", agent: "a", provider: "p" }, "project");
+    expect(await keysOf(await open(directory))).toHaveLength(3);
+    expect(store.warnings).toEqual([]);
+  });
+
   test("end with their time, on load and in use", async () => {
     const { directory } = place();
     let now = 5000;

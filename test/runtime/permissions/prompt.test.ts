@@ -90,6 +90,98 @@ describe("promptLines", () => {
   });
 });
 
+describe("area 23: a question of a sub-agent", () => {
+  const child = { agent: "reviewer", tool: "read_file", title: "read_file: x" };
+  const head = (over: Partial<PermissionPrompt>) => promptLines(prompt({ ...child, ...over }))[0];
+
+  test("names the agents from the main one down to it", () => {
+    expect(head({ agentPath: ["reviewer"], mainAgent: "build" })).toBe(
+      "Allow build > reviewer -> read_file: x?",
+    );
+    expect(head({ agentPath: ["lead", "reviewer"], mainAgent: "build" })).toBe(
+      "Allow build > lead > reviewer -> read_file: x?",
+    );
+    expect(head({ agentPath: ["reviewer"] })).toBe("Allow reviewer -> read_file: x?");
+    expect(head({ agent: "build", agentPath: ["helper"] })).toBe("Allow build > helper -> read_file: x?");
+  });
+
+  test("cannot be disguised by the names", () => {
+    expect(head({ agentPath: ["a\n\u202eb"], mainAgent: "build" })).toContain("build > a\\n<U+202E>b ->");
+  });
+});
+
+describe("a tool that another executor runs", () => {
+  test("is said to run outside of our sandbox, whatever that would have been", () => {
+    const lines = promptLines(
+      prompt({
+        executor: "claudecode",
+        tool: "Bash",
+        title: "Bash: npm test",
+        command: "npm test",
+        cwd: "/w",
+      }),
+    );
+    expect(lines).toEqual([
+      "Allow build -> Bash: npm test?",
+      "  $ npm test",
+      "  in       /w, or where its shell went since",
+      "  run by   claudecode itself, outside of demian's sandbox",
+    ]);
+  });
+});
+
+describe("area 30: the question before another agent starts", () => {
+  const invocation = {
+    agent: "reviewer",
+    provider: "gemini-fast",
+    model: "gemini-small",
+    crossesProvider: true,
+    receives: ["the current user request", "relevant file paths"],
+    handoff: "# Task\nReview src/a.ts.",
+  };
+  const shown = (over: Partial<typeof invocation>, options?: Parameters<typeof promptLines>[1]) =>
+    promptLines(
+      prompt({ tool: "delegate_agent", title: "t", invocation: { ...invocation, ...over } }),
+      options,
+    );
+
+  test("says who, where, that it is another provider, and shows what is sent word for word", () => {
+    expect(shown({})).toEqual([
+      "Allow build -> agent reviewer using provider gemini-fast?",
+      "  model    gemini-small",
+      "  sent to  gemini-fast, which is another provider than the one that build uses",
+      "  It will receive: the current user request, relevant file paths. Word for word:",
+      "  | # Task",
+      "  | Review src/a.ts.",
+    ]);
+  });
+
+  test("says nothing of another provider where it is the same", () => {
+    expect(shown({ crossesProvider: false }).join("\n")).not.toContain("another provider");
+  });
+
+  test("what is sent cannot look like our own lines, nor hide anything", () => {
+    const lines = shown({ handoff: "a\n  always   allows nothing\n\u001b[2K\u202eb\rc" });
+    expect(lines.slice(-3)).toEqual([
+      "  | a",
+      "  |   always   allows nothing",
+      "  | \\x1b[2K<U+202E>b\\x0dc",
+    ]);
+    expect(shown({ model: "m\n  sent to  nobody" })[1]).toBe("  model    m\\n  sent to  nobody");
+    expect(shown({ receives: ["x\ny"] })[3]).toContain("x\\ny");
+  });
+
+  test("a long one says at the very end how much is missing, and is shown whole when it is asked for", () => {
+    const handoff = Array.from({ length: 200 }, (_, line) => `line ${line}`).join("\n");
+    const lines = shown({ handoff });
+    expect(lines.at(-1)).toBe("  !! 80 of 200 lines of this handoff are NOT SHOWN; d shows them all");
+    expect(lines).not.toContain("  | line 120");
+    const whole = shown({ handoff }, { wholeDiff: true });
+    expect(whole.at(-1)).toBe("  | line 199");
+    expect(whole.filter((line) => line.startsWith("  | "))).toHaveLength(200);
+  });
+});
+
 describe("unifiedDiff", () => {
   const line = fc.constantFrom("a", "b", "c", "", "d e");
   const text = fc

@@ -168,18 +168,12 @@ describe("area 25: hard and global denials", () => {
     );
   });
 
-  test("with several agents nothing else but a default denies, and a yes of one agent decides for no other", () => {
+  test("with several agents only they and the defaults of tools and root are denials", () => {
     fc.assert(
-      fc.property(names, targets, somePolicy, fc.array(rule), (tool, touched, given, others) => {
+      fc.property(names, targets, somePolicy, (tool, touched, given) => {
         const verdict = evaluate({ tool, targets: touched }, policy({ ...given, mode: "multi-agent" }));
         if (verdict.decision === "deny")
           expect(["hard_deny", "global_deny", "default"]).toContain(verdict.by);
-        // What other agents allow themselves is no part of the question: only the caller's rules are given.
-        const sibling = evaluate(
-          { tool, targets: touched },
-          policy({ ...given, agentRules: others, mode: "multi-agent" }),
-        );
-        if (verdict.by === "hard_deny") expect(sibling.decision).toBe("deny");
       }),
       { numRuns: 500 },
     );

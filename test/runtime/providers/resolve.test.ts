@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { ClaudeCode, Codex } from "../../../src/runtime/config/login-providers.ts";
 import { DemianConfig, ProviderConfig } from "../../../src/runtime/config/schema.ts";
 import { PRESETS } from "../../../src/runtime/providers/presets.ts";
 import {
@@ -10,7 +11,11 @@ import { chatReply, chunk, type ModelServer, sse, startModelServer } from "../..
 import { askOf, listen, native } from "./ask.ts";
 
 const KEY = "key-0123456789";
+/** Read from the file only: on a Mac a keyring may hold a login. */
+const CODEX = { ...Codex.parse(PRESETS["codex"]), authStore: "file" as const };
 const AZURE = "https://mine.openai.azure.com/openai/v1";
+
+const withDefaults = (providers: typeof PRESETS) => DemianConfig.parse({ providers }).providers;
 
 interface Sent {
   url: string;
@@ -44,10 +49,10 @@ async function firstRequest(
 }
 
 describe("the presets", () => {
-  test("are valid configuration, thirteen of them", () => {
+  test("are valid configuration, fourteen of them", () => {
     for (const preset of Object.values(PRESETS))
       expect(ProviderConfig.safeParse(preset).error).toBeUndefined();
-    expect(Object.keys(PRESETS)).toHaveLength(13);
+    expect(Object.keys(PRESETS)).toHaveLength(14);
   });
 
   test.each([
@@ -234,8 +239,22 @@ describe("what is missing is named, with what to set", () => {
       /user or password/,
     ],
     ["Anthropic's key", at({ type: "anthropic" }), "x", {}, "missing_key", /providers\.x\.apiKeyEnv/],
-    ["codex", { ...PRESETS }, "codex", {}, "provider_not_available", /not available yet/],
-    ["claudecode", { ...PRESETS }, "claudecode", {}, "provider_not_available", /not available yet/],
+    [
+      "a login of Codex",
+      at({ ...CODEX, codexHome: "/nowhere/at/all" }),
+      "x",
+      {},
+      "missing_login",
+      /log in with `codex login`, or name another place in providers\.x\.codexHome/,
+    ],
+    [
+      "Claude Code",
+      at({ ...ClaudeCode.parse(PRESETS["claudecode"]), runtime: "cli", cliPath: "/nowhere/at/all" }),
+      "x",
+      {},
+      "not_installed",
+      /providers\.x\.cliPath is \/nowhere\/at\/all, and there is no such program/,
+    ],
     [
       "the imitated login",
       at({ type: "claudecode-api-legacy" }),
@@ -271,7 +290,11 @@ test("a key in the configuration wins over the variable, and blanks around a key
 
 test("the choices tell which providers are ready, and what the others need", () => {
   const choices = providerChoices(
-    { ...PRESETS, groq: { ...PRESETS["groq"], model: "llama" } as ProviderConfig },
+    {
+      ...withDefaults(PRESETS),
+      codex: { ...CODEX, codexHome: "/nowhere/at/all" },
+      groq: { ...PRESETS["groq"], model: "llama" } as ProviderConfig,
+    },
     { GROQ_API_KEY: KEY },
   );
   const byKey = new Map(choices.map((choice) => [choice.key, choice]));
@@ -292,9 +315,9 @@ test("the choices tell which providers are ready, and what the others need", () 
   });
   expect(byKey.get("codex")).toMatchObject({
     isReady: false,
-    problem: expect.stringMatching(/not available yet/),
+    problem: expect.stringMatching(/log in with `codex login`/),
   });
-  expect(choices).toHaveLength(13);
+  expect(choices).toHaveLength(14);
 });
 
 test("settings of the model go along, and --model wins", () => {

@@ -23,7 +23,9 @@ export async function checkCodex(order: CodexOrder): Promise<Check[]> {
   const name = "codex";
   const home = codexHomeOf(provider, env);
   if (provider.authStore === "keyring") {
-    return isUsed ? [{ name, status: "ok", text: `${key} takes the login of the keyring, which is not asked here` }] : [];
+    return isUsed
+      ? [{ name, status: "ok", text: `${key} takes the login of the keyring, which is not asked here` }]
+      : [];
   }
   try {
     const stored = peekAuthFile(home);

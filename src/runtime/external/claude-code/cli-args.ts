@@ -12,8 +12,8 @@ export interface CliArgs {
 
 interface FlagRow {
   flag: string;
-  /** Undefined: not wanted. Empty: a flag without a value. */
-  value(order: ClaudeOrder): string | undefined;
+  /** Undefined: not wanted. True: a flag without a value. */
+  value(order: ClaudeOrder): string | true | undefined;
   /** What goes without it; absent: then nothing goes. */
   without?: string;
   /** Works, and its help does not list it (2.1.197). */
@@ -21,29 +21,26 @@ interface FlagRow {
 }
 
 const ROWS: readonly FlagRow[] = [
-  { flag: "--print", value: () => "" },
-  { flag: "--verbose", value: () => "" },
+  { flag: "--print", value: () => true },
+  { flag: "--verbose", value: () => true },
   { flag: "--input-format", value: () => "stream-json" },
   { flag: "--output-format", value: () => "stream-json" },
   { flag: "--permission-prompt-tool", value: () => "stdio", isHidden: true },
   {
     flag: "--include-partial-messages",
-    value: () => "",
+    value: () => true,
     without: "answers appear when they are complete, not word by word",
   },
   { flag: "--model", value: ({ model }) => model },
   { flag: "--max-turns", value: ({ maxTurns }) => String(maxTurns), isHidden: true },
   { flag: "--permission-mode", value: ({ permissionMode }) => permissionMode },
   { flag: "--resume", value: ({ resume }) => resume },
-  // What a workspace's own settings say could run code, allow tools or send requests elsewhere (SAFETY).
-  { flag: "--setting-sources", value: () => "user" },
-  { flag: "--strict-mcp-config", value: () => "" },
+  // None: a workspace's settings run programs (hooks), the user's can replace the login (apiKeyHelper, env).
+  { flag: "--setting-sources", value: () => "" },
+  { flag: "--strict-mcp-config", value: () => true },
   { flag: "--settings", value: () => JSON.stringify(CLAUDE_SETTINGS) },
-  {
-    flag: "--disallowedTools",
-    value: ({ disallowedTools }) => (disallowedTools.length === 0 ? undefined : disallowedTools.join(",")),
-  },
-  { flag: "--bare", value: ({ bare }) => (bare === true ? "" : undefined) },
+  { flag: "--tools", value: ({ tools }) => tools.join(",") },
+  { flag: "--bare", value: ({ bare }) => (bare === true ? true : undefined) },
 ];
 
 /** Throws `ClaudeFailure` where a flag is missing without which it must not run. */
@@ -66,7 +63,7 @@ export function cliArgs(order: ClaudeOrder, { flags, version }: Capabilities): C
 }
 
 /** A value that begins with a dash would be taken for a flag. */
-function written(flag: string, value: string): string[] {
-  if (value === "") return [flag];
+function written(flag: string, value: string | true): string[] {
+  if (value === true) return [flag];
   return value.startsWith("-") ? [`${flag}=${value}`] : [flag, value];
 }

@@ -40,6 +40,7 @@ export class CliRun {
   #queue: ClaudeMessage[] = [];
   #wake: () => void = () => undefined;
   #child: Child | undefined;
+  #started: Promise<void> = Promise.resolve();
   #exit: ChildExit | undefined;
   #state: State = "starting";
   #skipped = 0;
@@ -97,12 +98,16 @@ export class CliRun {
   /** From the start of the process to its end. */
   async #work(): Promise<void> {
     try {
-      await this.#start();
+      this.#started = this.#start();
+      await this.#started;
       const ready = await this.#initialize();
       if (this.#order.signal.aborted) return;
-      if (!ready.ok) throw this.#failure("start_failed", `Claude Code did not start: ${ready.error}`);
-      this.#state = "working";
-      this.#write(userLine(this.#order));
+      // It may have answered before it was asked: there is no such session.
+      if (this.#state === "starting") {
+        if (!ready.ok) throw this.#notReady(ready.error);
+        this.#state = "working";
+        this.#write(userLine(this.#order));
+      }
       await this.#answered;
       // Read again: it was assigned by a message meanwhile.
       if ((this.#state as State) !== "answered" && !this.#order.signal.aborted) throw await this.#death();
@@ -131,7 +136,6 @@ export class CliRun {
       throw new ClaudeFailure(isMissing ? "not_installed" : "start_failed", messageOf(cause), cause);
     }
     void this.#child.done.then((exit) => this.#ended(exit));
-    if (this.#order.signal.aborted) await this.#child.stop();
   }
 
   async #initialize(): Promise<ControlAnswer> {
@@ -151,6 +155,9 @@ export class CliRun {
     const startedMs = performance.now();
     const steps: string[] = [];
     const before = this.#state;
+    if (before === "ended") return;
+    // What is being started can be ended only when it is there.
+    await this.#started.catch(() => undefined);
     if (before === "working") steps.push(await this.#interrupt());
     const isOver = (this.#state as State) === "answered";
     await this.#child?.stop(isOver ? { finishMs: RESULT_LIMIT_MS } : {});
@@ -191,7 +198,7 @@ export class CliRun {
   #message(message: JsonObject): void {
     if (this.#control.take(message) || message["type"] === NOTICE_TYPE) return;
     this.#push(message as ClaudeMessage);
-    if (message["type"] === "result" && this.#state === "working") this.#answer();
+    if (message["type"] === "result" && this.#state !== "ended") this.#answer();
     const isIdle = message["subtype"] === "session_state_changed" && message["state"] === "idle";
     if (isIdle && this.#state === "working") this.#isAnswered();
   }
@@ -263,6 +270,11 @@ export class CliRun {
     }
     if (isRunning) return this.#failure("died", "Claude Code ended its turn without a result");
     return this.#failure("died", `Claude Code ended without a result (${exitWords(this.#exit ?? {})})`);
+  }
+
+  #notReady(error: string): ClaudeFailure {
+    const why = this.#exit === undefined ? error : exitWords(this.#exit);
+    return this.#failure("start_failed", `Claude Code did not start (${why})`);
   }
 
   #failure(code: "start_failed" | "died", message: string): ClaudeFailure {

@@ -15,6 +15,8 @@ const Entry = z.strictObject({
   permissions: z.string(),
   /** Claude Code's own. It becomes an argument: nothing but such an id. */
   claudeSessionId: z.uuid(),
+  /** Another agent asked. */
+  isSubagent: z.boolean(),
   atMs: z.number(),
 });
 const MapFile = z.strictObject({ version: z.literal(1), sessions: z.array(Entry) });
@@ -52,8 +54,11 @@ export class SessionMap {
   }
 
   /** Never rejects: what cannot be kept is told. */
-  async remember(key: SessionKey, claudeSessionId: string): Promise<void> {
-    const entry = { ...key, claudeSessionId, atMs: this.#now() };
+  async remember(
+    key: SessionKey,
+    session: Pick<SessionEntry, "claudeSessionId" | "isSubagent">,
+  ): Promise<void> {
+    const entry = { ...key, ...session, atMs: this.#now() };
     await this.#change((sessions) => [...without(sessions, key), entry]);
   }
 

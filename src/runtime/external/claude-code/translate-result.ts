@@ -3,7 +3,6 @@ import type { ProviderFailure, ProviderFailureKind, TokenUsage } from "../../pro
 import { addUsage, noUsage } from "../../usage.ts";
 import type { ExternalReport } from "../types.ts";
 import { WHAT_TO_DO } from "./login.ts";
-import type { Ending } from "./translate.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,6 +23,18 @@ export interface Answer {
   error?: string;
   resetsAtMs?: number;
   result?: Fields;
+}
+
+/** How it ended, as far as only we know. */
+export interface Ending {
+  /** Our signal aborted. */
+  aborted: boolean;
+  /** The person stopped the turn with a refusal. */
+  stopped: boolean;
+  /** The plan that was taken from it. */
+  plan?: string | undefined;
+  /** Why it could not be run, or died. */
+  fault?: string;
 }
 
 type End = Pick<ExternalReport, "outcome" | "message" | "failure">;
@@ -51,6 +62,9 @@ function endOf(answer: Answer, ending: Ending): End {
   if (ending.plan !== undefined) return COMPLETED;
   if (ending.stopped)
     return { outcome: "denied", message: "the user denied a tool call and stopped the turn" };
+  if (isHopeless(answer) && result?.["subtype"] !== "success") {
+    return failed({ kind: "auth", message: loginRefused("401, again and again"), status: 401 });
+  }
   if (ending.fault !== undefined) return failed({ kind: "protocol", message: ending.fault });
   if (result === undefined) {
     return failed({ kind: "protocol", message: "Claude Code ended without a result; try again" });
@@ -65,6 +79,15 @@ function endOf(answer: Answer, ending: Ending): End {
     };
   }
   return failed({ kind: "protocol", message: `Claude Code failed: ${words || String(subtype)}` });
+}
+
+/** The vendor refuses the login again and again: Claude Code would try for minutes. */
+export function isHopeless({ refusedLogins = 0 }: Answer): boolean {
+  return refusedLogins > 1;
+}
+
+function loginRefused(words: string): string {
+  return `Claude Code is not logged in, or its login is refused (${words}); ${WHAT_TO_DO}`;
 }
 
 function success(result: Fields): End {
@@ -83,10 +106,7 @@ function apiError(answer: Answer, result: Fields): End {
   const retryAfterMs = answer.resetsAtMs === undefined ? undefined : answer.resetsAtMs - Date.now();
   return failed({
     kind,
-    message:
-      kind === "auth"
-        ? `Claude Code is not logged in, or its login is refused (${words}); ${WHAT_TO_DO}`
-        : words,
+    message: kind === "auth" ? loginRefused(words) : words,
     ...(typeof status === "number" ? { status } : {}),
     ...(kind === "rate_limit" && retryAfterMs !== undefined && retryAfterMs > 0 ? { retryAfterMs } : {}),
   });
@@ -102,7 +122,7 @@ function kindOf(status: number | undefined, error: string | undefined, words: st
     return "auth";
   if (/prompt is too long/i.test(words)) return "context_too_long";
   if (status === 429 || error === "rate_limit" || /hit your .*limit/i.test(words)) return "rate_limit";
-  if (status === 529 || error === "overloaded" || /API Error: 529/.test(words)) return "overloaded";
+  if (status === 529 || error === "overloaded" || /\b529\b|overloaded/i.test(words)) return "overloaded";
   if (status === 404) return "not_found";
   if (status !== undefined && status >= 500) return "server";
   if (status !== undefined && status >= 400) return "bad_request";
@@ -124,26 +144,28 @@ function usageOf({ result, streamed }: Answer): TokenUsage {
   const usage = noUsage();
   const models = Object.values((result?.["modelUsage"] ?? {}) as Record<string, Fields>);
   for (const model of models) {
-    addUsage(usage, {
-      inputTokens: count(model["inputTokens"]),
-      outputTokens: count(model["outputTokens"]),
-      cacheReadTokens: count(model["cacheReadInputTokens"]),
-      cacheWriteTokens: count(model["cacheCreationInputTokens"]),
-    });
+    const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens } = model;
+    add(usage, inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens);
   }
   // An interrupted request is not among them.
   if (usage.inputTokens + usage.outputTokens === 0) {
-    for (const one of streamed.values()) {
-      addUsage(usage, {
-        inputTokens: count(one["input_tokens"]),
-        outputTokens: count(one["output_tokens"]),
-        cacheReadTokens: count(one["cache_read_input_tokens"]),
-        cacheWriteTokens: count(one["cache_creation_input_tokens"]),
-      });
+    const told = (result?.["usage"] ?? {}) as Fields;
+    const requests = count(told["output_tokens"]) > 0 ? [told] : streamed.values();
+    for (const one of requests) {
+      const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = one;
+      add(usage, input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens);
     }
   }
   const cost = result?.["total_cost_usd"];
   return typeof cost === "number" ? { ...usage, costUsd: cost } : usage;
+}
+
+/** `inputTokens` counts all input, cached or not, as with the other providers; Claude Code's own leaves out the cache. */
+function add(usage: TokenUsage, input: unknown, output: unknown, read: unknown, written: unknown): void {
+  const cacheReadTokens = count(read);
+  const cacheWriteTokens = count(written);
+  const inputTokens = count(input) + cacheReadTokens + cacheWriteTokens;
+  addUsage(usage, { inputTokens, outputTokens: count(output), cacheReadTokens, cacheWriteTokens });
 }
 
 function count(value: unknown): number {

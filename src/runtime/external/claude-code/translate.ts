@@ -2,7 +2,7 @@
 // that one message; does no I/O. It is lenient: what it does not know it skips.
 import type { EventBody } from "../../events.ts";
 import type { ExternalReport } from "../types.ts";
-import { type Answer, reportOf } from "./translate-result.ts";
+import { type Answer, type Ending, isHopeless, reportOf } from "./translate-result.ts";
 import { ToolCalls } from "./translate-tools.ts";
 import type { ClaudeMessage, ToolRequest } from "./transport.ts";
 
@@ -12,18 +12,6 @@ export interface TranslationOptions {
   /** Tools that are told in another way (ExitPlanMode: its plan is the answer). */
   silentTools?: readonly string[];
   now?: () => number;
-}
-
-/** How it ended, as far as only we know. */
-export interface Ending {
-  /** Our signal aborted. */
-  aborted: boolean;
-  /** The person stopped the turn with a refusal. */
-  stopped: boolean;
-  /** The plan that was taken from it. */
-  plan?: string | undefined;
-  /** Why it could not be run, or died. */
-  fault?: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -52,9 +40,9 @@ export class Translation {
     );
   }
 
-  /** The vendor refuses the login again and again: Claude Code would try for minutes. */
+  /** There is no point in waiting for the rest. */
   get isHopeless(): boolean {
-    return this.#answer.refusedLogins !== undefined && this.#answer.refusedLogins > 1;
+    return isHopeless(this.#answer);
   }
 
   /** What a sub-agent of its own is called. */

@@ -54,7 +54,8 @@ export class AuthStore {
 
   /** Keeps a renewed login in place of `before`. Gives back what went wrong; it is then kept in memory. */
   async keep(login: Login, before: Login): Promise<string | undefined> {
-    const instead = this.#unsaved?.login.accessToken === before.accessToken ? this.#unsaved.instead : before.accessToken;
+    const instead =
+      this.#unsaved?.login.accessToken === before.accessToken ? this.#unsaved.instead : before.accessToken;
     try {
       await (this.#from === "file" ? this.#writeFile(login) : this.#writeKeyring(login));
       this.#unsaved = undefined;
@@ -85,7 +86,9 @@ export class AuthStore {
   async #readKeyring(keyring: Keyring): Promise<Stored | undefined> {
     try {
       const text = await keyring.read(KEYRING_SERVICE, keyringAccount(this.#order.codexHome));
-      return text === undefined ? undefined : readAuthJson(text, `the entry "${KEYRING_SERVICE}" of the keyring`);
+      return text === undefined
+        ? undefined
+        : readAuthJson(text, `the entry "${KEYRING_SERVICE}" of the keyring`);
     } catch (cause) {
       if (this.#order.authStore === "auto") return undefined;
       if (cause instanceof CodedError) throw cause;

@@ -1,8 +1,8 @@
 // One renewal of the login: the question to the vendor, and what its refusal means.
 import { isObject } from "../../../base/json.ts";
+import { readStart } from "../chunks.ts";
 import { answerFailure, type Place, protocolError, transportError } from "../failure.ts";
 import { type Fetch, guardFetch } from "../guarded-fetch.ts";
-import { readStart } from "../chunks.ts";
 import { ProviderError } from "../types.ts";
 import type { NewTokens } from "./auth-json.ts";
 
@@ -46,9 +46,11 @@ export async function exchangeTokens(order: ExchangeOrder): Promise<NewTokens> {
     refresh_token: refreshToken,
   });
   const headers = { "content-type": "application/json", originator: "demian", "user-agent": "demian" };
-  const response = await send(place.url, { method: "POST", headers, body, signal }).catch((error: unknown) => {
-    throw transportError(place, error, signal);
-  });
+  const response = await send(place.url, { method: "POST", headers, body, signal }).catch(
+    (error: unknown) => {
+      throw transportError(place, error, signal);
+    },
+  );
   const text = await readStart(response.body, MAX_ANSWER_CHARS);
   if (response.ok) return readTokens(text, place);
   const fault = classifyRefusal(response.status, text);

@@ -15,7 +15,8 @@ export function claimsOf(token: string): JsonObject | undefined {
   const parts = token.split(".");
   if (parts.length !== 3 || !parts[1]) return undefined;
   try {
-    const claims: unknown = JSON.parse(Buffer.from(padded(parts[1]), "base64").toString("utf8"));
+    // Node restores the padding that base64url leaves out.
+    const claims: unknown = JSON.parse(Buffer.from(parts[1], "base64url").toString("utf8"));
     return isObject(claims) ? claims : undefined;
   } catch {
     return undefined; // A token may be anything that the server understands.
@@ -37,12 +38,6 @@ export function identityOf(tokens: readonly string[]): Identity {
   const accountId = auths.map((auth) => auth["chatgpt_account_id"]).find(isText);
   const isFedramp = auths.some((auth) => auth["chatgpt_account_is_fedramp"] === true);
   return { ...(accountId === undefined ? {} : { accountId }), isFedramp };
-}
-
-/** JWTs are base64url without the padding that base64 wants. */
-function padded(text: string): string {
-  const base64 = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
-  return base64.padEnd(Math.ceil(base64.length / 4) * 4, "=");
 }
 
 function isText(value: unknown): value is string {

@@ -39,7 +39,14 @@ const SHARED = new Map<string, CodexLogin>();
 
 export function sharedLogin(order: LoginOrder): CodexLogin {
   const { codexHome, authStore, refresh, env } = order;
-  const id = JSON.stringify([codexHome, authStore, refresh.url, refresh.clientId, refresh.proactiveMinutes, stateDir(env)]);
+  const id = JSON.stringify([
+    codexHome,
+    authStore,
+    refresh.url,
+    refresh.clientId,
+    refresh.proactiveMinutes,
+    stateDir(env),
+  ]);
   const known = SHARED.get(id);
   if (known !== undefined && known.keyring === order.keyring) return known;
   const fresh = new CodexLogin(order);
@@ -65,7 +72,7 @@ export class CodexLogin {
 
   /** What is stored, renewed if it ends soon. Undefined: nothing. Rejects with `ProviderError`. */
   async current(asker: Asker): Promise<Stored | undefined> {
-    const stored = await this.#load(asker);
+    const stored = await unlessAborted(() => this.#load(asker), asker.signal);
     if (stored === undefined || "apiKey" in stored || !this.#endsSoon(stored.login)) return stored;
     try {
       return { login: await this.renew(stored.login, asker) };
@@ -78,11 +85,12 @@ export class CodexLogin {
 
   /** Another login than `stale`. Whoever gives up waiting does not end the renewal: its answer must not be lost. */
   async renew(stale: Login, asker: Asker): Promise<Login> {
-    if (asker.signal.aborted) throw abortedError();
-    this.#renewal ??= this.#renewAlone(stale, asker).finally(() => {
-      this.#renewal = undefined;
-    });
-    return unlessAborted(this.#renewal, asker.signal);
+    return unlessAborted(() => {
+      this.#renewal ??= this.#renewAlone(stale, asker).finally(() => {
+        this.#renewal = undefined;
+      });
+      return this.#renewal;
+    }, asker.signal);
   }
 
   async #renewAlone(stale: Login, asker: Asker): Promise<Login> {
@@ -134,7 +142,10 @@ export class CodexLogin {
       return await this.#store.load({ fresh });
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
-      throw new ProviderError({ kind: "auth", message: `the provider ${asker.key}: ${error.message}` }, error);
+      throw new ProviderError(
+        { kind: "auth", message: `the provider ${asker.key}: ${error.message}` },
+        error,
+      );
     }
   }
 
@@ -177,26 +188,31 @@ export const ADVICE = "log in again with `codex login`";
 const WHY: Readonly<Record<RefreshFault, string>> = {
   refresh_token_expired: "has ended (refresh_token_expired)",
   refresh_token_invalidated: "was revoked (refresh_token_invalidated)",
-  refresh_token_reused: "was already renewed elsewhere, and what that gave is not stored here (refresh_token_reused)",
+  refresh_token_reused:
+    "was already renewed elsewhere, and what that gave is not stored here (refresh_token_reused)",
   other: "was refused when it was to be renewed",
 };
 
 function authError({ key }: Asker, what: string): ProviderError {
-  return new ProviderError({ kind: "auth", message: `the provider ${key}: the login of Codex ${what}; ${ADVICE}` });
+  return new ProviderError({
+    kind: "auth",
+    message: `the provider ${key}: the login of Codex ${what}; ${ADVICE}`,
+  });
 }
 
 function isOver({ expiresAtMs }: Login): boolean {
   return expiresAtMs !== undefined && expiresAtMs <= Date.now();
 }
 
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) throw abortedError();
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(abortedError());
     signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    return await Promise.race([work, aborted]);
+    return await Promise.race([work(), aborted]);
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -1,0 +1,234 @@
+// One message to Claude Code, from the budget to the report: which session it goes on with, what it may do, what it cost.
+import { CodedError, messageOf } from "../../../base/coded-error.ts";
+import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
+import type { ProviderFailure } from "../../providers/types.ts";
+import { stateDir } from "../../state-dir.ts";
+import { noUsage } from "../../usage.ts";
+import type { ExternalReport, ExternalTurn } from "../types.ts";
+import { type Attached, attach } from "./attachments.ts";
+import { SILENT_TOOLS, ToolBridge } from "./can-use-tool.ts";
+import { claudeEnvironment } from "./environment.ts";
+import { missingLogin } from "./login.ts";
+import { noticeIn } from "./notice.ts";
+import { lostSplit, recoveryOf, type Split, startOf, withSummary } from "./resume.ts";
+import { type SessionKey, sessionKey } from "./session-key.ts";
+import { lockSession } from "./session-lock.ts";
+import { SessionMap } from "./session-map.ts";
+import { offeredTools } from "./tools.ts";
+import { Translation } from "./translate.ts";
+import type { Ending } from "./translate-result.ts";
+import type { ClaudeOrder, ClaudeTransport } from "./transport.ts";
+import { type ProcessSpend, UsageLedger } from "./usage-ledger.ts";
+
+export interface RunParts {
+  config: ClaudeCodeConfig;
+  transport: ClaudeTransport;
+  /** The `claude` program; absent: the one that comes with the transport. */
+  executable?: string;
+  /** Of the process. */
+  spend: ProcessSpend;
+  /** How long a person is asked about a session that is gone. */
+  questionLimitMs?: number;
+}
+
+/** What one try came to. */
+interface Attempt {
+  report: ExternalReport;
+  isResumeInvalid: boolean;
+}
+
+const EXECUTOR = "claudecode";
+const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Never rejects. */
+export async function runClaudeTurn(parts: RunParts, turn: ExternalTurn): Promise<ExternalReport> {
+  try {
+    return await new ClaudeTurn(parts, turn).run();
+  } catch (error) {
+    if (turn.signal.aborted) return { ...NOTHING(), outcome: "aborted", message: "aborted" };
+    return { ...NOTHING(), outcome: "failed", message: messageOf(error), ...failureIn(error) };
+  }
+}
+
+class ClaudeTurn {
+  readonly #parts: RunParts;
+  readonly #turn: ExternalTurn;
+  readonly #env: Record<string, string>;
+  readonly #key: SessionKey;
+  readonly #map: SessionMap;
+  readonly #ledger: UsageLedger;
+  /** By session of Claude Code. */
+  readonly #locks = new Map<string, () => void>();
+
+  constructor(parts: RunParts, turn: ExternalTurn) {
+    const { config, spend } = parts;
+    const warn = (message: string) => turn.emit({ type: "warning", message });
+    this.#parts = parts;
+    this.#turn = turn;
+    this.#env = claudeEnvironment(turn.env, config);
+    this.#key = sessionKey(turn, config);
+    this.#map = new SessionMap({ directory: turn.stateDirectory, warn });
+    this.#ledger = new UsageLedger({
+      directory: stateDir(turn.env),
+      profile: turn.profile,
+      scope: config.usageLedgerScope,
+      budgetUsd: config.budgetUsd,
+      memory: spend,
+      warn,
+    });
+  }
+
+  async run(): Promise<ExternalReport> {
+    const { config } = this.#parts;
+    const { signal, text, parts } = this.#turn;
+    const attached = attach(text, parts, config.attachmentFallback);
+    await this.#ledger.check();
+    if (config.authPreflight) await this.#checkLogin();
+    const resume = await this.#begin();
+    signal.throwIfAborted();
+    try {
+      const report = await this.#converse(attached, resume);
+      await this.#ledger.add(report.usage.costUsd ?? 0);
+      if (report.outcome === "aborted") await this.#afterAbort();
+      return report;
+    } finally {
+      for (const free of this.#locks.values()) free();
+    }
+  }
+
+  async #checkLogin(): Promise<void> {
+    const missing = await missingLogin(this.#env);
+    if (missing !== undefined) throw new CodedError("auth", missing);
+  }
+
+  /** The session to go on with, held by us. A new one that replaces another is told. */
+  async #begin(): Promise<string | undefined> {
+    if (this.#isStateless) return undefined;
+    const start = startOf(this.#key, await this.#map.list(this.#key.rootSessionId), this.#turn);
+    if (start.resume !== undefined) {
+      await this.#lock(start.resume);
+      return start.resume;
+    }
+    if (start.split !== undefined) this.#tellSplit(start.split);
+    return undefined;
+  }
+
+  async #converse(attached: Attached, resume: string | undefined): Promise<ExternalReport> {
+    const first = await this.#attempt(attached, resume);
+    if (!first.isResumeInvalid || resume === undefined) return first.report;
+    const { config, questionLimitMs } = this.#parts;
+    const recovery = await recoveryOf(config.onInvalidResume, this.#turn, questionLimitMs);
+    this.#turn.signal.throwIfAborted();
+    if (recovery === "stop") {
+      const message = `not sent: the session ${resume} of Claude Code is gone`;
+      return { ...NOTHING(), outcome: "denied", message };
+    }
+    await this.#map.forget(this.#key);
+    this.#tellSplit(lostSplit(resume, recovery));
+    const { prompt, images } = attached;
+    const again = recovery === "fresh" ? prompt : withSummary(prompt, this.#turn.history);
+    return (await this.#attempt({ prompt: again, images }, undefined)).report;
+  }
+
+  async #attempt(attached: Attached, resume: string | undefined): Promise<Attempt> {
+    const { profile, emit, signal } = this.#turn;
+    const translation = new Translation({ provider: profile, silentTools: SILENT_TOOLS });
+    const bridge = new ToolBridge({
+      turn: this.#turn,
+      translation,
+      permissionMode: this.#parts.config.permissionMode,
+      env: this.#env,
+    });
+    const given = new AbortController();
+    const order = this.#order(attached, resume, bridge, AbortSignal.any([signal, given.signal]));
+    let fault: string | undefined;
+    let cancelled: string | undefined;
+    let session = resume;
+    try {
+      for await (const message of this.#parts.transport.run(order)) {
+        const notice = noticeIn(message);
+        if (notice?.kind === "cancelled") cancelled = notice.text;
+        if (notice?.kind === "warning") emit({ type: "warning", message: notice.text });
+        for (const event of translation.take(message)) emit(event);
+        if (translation.sessionId !== session) {
+          session = translation.sessionId;
+          await this.#remember(session);
+        }
+        if (translation.isHopeless && !given.signal.aborted) given.abort();
+      }
+    } catch (error) {
+      fault = messageOf(error);
+    }
+    const { isResumeInvalid } = translation;
+    if (resume !== undefined && session === resume && !isResumeInvalid) await this.#remember(session);
+    const ending: Ending = {
+      aborted: signal.aborted,
+      stopped: bridge.isStopped,
+      plan: bridge.plan,
+      ...(fault === undefined ? {} : { fault }),
+    };
+    for (const event of translation.finish(ending)) emit(event);
+    const report = translation.report(ending);
+    if (report.outcome !== "aborted" || cancelled === undefined) return { report, isResumeInvalid };
+    return { report: { ...report, message: `aborted (Claude Code: ${cancelled})` }, isResumeInvalid };
+  }
+
+  #order(
+    { prompt, images }: Attached,
+    resume: string | undefined,
+    bridge: ToolBridge,
+    signal: AbortSignal,
+  ): ClaudeOrder {
+    const { config, executable } = this.#parts;
+    const { systemPrompt, model, cwd, maxTurns, question } = this.#turn;
+    const { permissionMode, allowSubagents, useBareMode } = config;
+    return {
+      ...{ prompt, images, systemPrompt, model, cwd, maxTurns, permissionMode, signal },
+      tools: offeredTools({ allowSubagents, permissionMode, canAsk: question !== undefined }),
+      env: this.#env,
+      canUseTool: (request, requestSignal) => bridge.canUseTool(request, requestSignal),
+      ...(resume === undefined ? {} : { resume }),
+      ...(executable === undefined ? {} : { executable }),
+      ...(useBareMode ? { bare: true } : {}),
+    };
+  }
+
+  /** As soon as it has a name: what is interrupted, or dies, can go on. */
+  async #remember(session: string | undefined): Promise<void> {
+    if (session === undefined || !SESSION_ID.test(session) || this.#isStateless) return;
+    await this.#lock(session).catch(() => undefined); // nobody else knows a session that is new
+    await this.#map.remember(this.#key, {
+      claudeSessionId: session,
+      isSubagent: this.#turn.isSubagent === true,
+    });
+  }
+
+  async #lock(session: string): Promise<void> {
+    if (!this.#parts.config.sessionLock || this.#locks.has(session)) return;
+    this.#locks.set(session, await lockSession(this.#turn.stateDirectory, session));
+  }
+
+  async #afterAbort(): Promise<void> {
+    if (this.#parts.config.abortPolicy !== "fresh" || this.#isStateless) return;
+    await this.#map.forget(this.#key);
+    this.#tellSplit({
+      reason: "abort",
+      message: "Claude Code was interrupted and will begin anew with the next message (abortPolicy: fresh)",
+    });
+  }
+
+  get #isStateless(): boolean {
+    return this.#parts.config.historyPolicy === "stateless";
+  }
+
+  #tellSplit({ reason, message }: Split): void {
+    this.#turn.emit({ type: "session.context.split", executor: EXECUTOR, reason, message });
+  }
+}
+
+const NOTHING = () => ({ text: "", turns: 0, usage: noUsage() });
+
+function failureIn(error: unknown): { failure?: ProviderFailure } {
+  if (!(error instanceof CodedError) || error.code !== "auth") return {};
+  return { failure: { kind: "auth", message: error.message } };
+}

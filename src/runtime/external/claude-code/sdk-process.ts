@@ -1,0 +1,126 @@
+// The process behind the Agent SDK, started by us: so that it, and what its commands left behind, can be ended for
+// certain. The SDK's own way to end it leaves a running command alone (0.3.325 with 2.1.197).
+import { EventEmitter } from "node:events";
+import { PassThrough, Writable } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { type Child, type StopOptions, startChild } from "../../../base/child.ts";
+import { messageOf } from "../../../base/coded-error.ts";
+import type { SdkProcess, SdkSpawnOrder } from "./sdk-types.ts";
+
+/** Marks what claude starts: its commands leave its process group. */
+const MARKER = "DEMIAN_CLAUDE_ID";
+/** After the end of the conversation, to write down what it remembers. */
+const FINISH_MS = 5000;
+const TAIL_LINES = 20;
+const TAIL_CHARS = 2000;
+
+export class SdkChild {
+  /** Why it could not be started. */
+  fault: unknown;
+  #child: Promise<Child> | undefined;
+  readonly #stderr: string[] = [];
+
+  /** The end of what it said there. */
+  get stderr(): string {
+    return this.#stderr.join(" | ").slice(-TAIL_CHARS);
+  }
+
+  /** For `spawnClaudeCodeProcess`. */
+  start(order: SdkSpawnOrder): SdkProcess {
+    const events = new EventEmitter();
+    // What nobody listens to yet must not end demian.
+    events.on("error", () => undefined);
+    const stdout = new PassThrough();
+    const child = this.#start(order, stdout);
+    this.#child = child;
+    const state: { killed: boolean; exitCode: number | null; signalCode: NodeJS.Signals | null } = {
+      killed: false,
+      exitCode: null,
+      signalCode: null,
+    };
+    child.then(
+      async (started) => {
+        const exit = await started.exit;
+        state.exitCode = exit.code ?? null;
+        state.signalCode = (exit.signal as NodeJS.Signals | undefined) ?? null;
+        events.emit("exit", state.exitCode, state.signalCode);
+      },
+      (error: unknown) => {
+        this.fault = error;
+        stdout.end();
+        events.emit("error", error instanceof Error ? error : new Error(messageOf(error)));
+      },
+    );
+    return {
+      stdin: stdinOf(child),
+      stdout,
+      get killed() {
+        return state.killed;
+      },
+      get exitCode() {
+        return state.exitCode;
+      },
+      get signalCode() {
+        return state.signalCode;
+      },
+      kill: () => {
+        state.killed = true;
+        // Whatever the signal: it is to end, with all that it started.
+        void this.stop();
+        return true;
+      },
+      on: events.on.bind(events),
+      once: events.once.bind(events),
+      off: events.off.bind(events),
+    };
+  }
+
+  /** Resolves when it is gone with everything that it started. Nothing was started: at once. */
+  async stop(options: StopOptions = {}): Promise<void> {
+    const child = await this.#child?.catch(() => undefined);
+    await child?.stop(options);
+  }
+
+  #start({ command, args, cwd, env }: SdkSpawnOrder, stdout: PassThrough): Promise<Child> {
+    const { [MARKER]: _outer, ...rest } = env;
+    return startChild(
+      { command, args, env: rest, marker: MARKER, ...(cwd === undefined ? {} : { cwd }) },
+      {
+        output: (chunk) => stdout.write(chunk),
+        errorLine: (line) => this.#errorLine(line),
+        outputEnd: () => stdout.end(),
+      },
+    );
+  }
+
+  #errorLine(raw: string): void {
+    const line = stripVTControlCharacters(raw).trim();
+    if (line === "") return;
+    this.#stderr.push(line);
+    if (this.#stderr.length > TAIL_LINES) this.#stderr.shift();
+  }
+}
+
+/** The SDK writes whole lines, and ends it when the conversation is over. */
+function stdinOf(child: Promise<Child>): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Buffer, _encoding, done) => {
+      const line = String(chunk).replace(/\n$/, "");
+      // A pipe that is closed says less than the exit behind it.
+      child
+        .then((started) => started.write(line))
+        .then(
+          () => done(),
+          () => done(),
+        );
+    },
+    final: (done) => {
+      done();
+      void child.then(
+        (started) => started.stop({ finishMs: FINISH_MS }),
+        () => undefined,
+      );
+    },
+  });
+}

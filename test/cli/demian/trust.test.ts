@@ -1,0 +1,202 @@
+// `demian trust`: what is listed, what is asked, and what is remembered. Nothing of the files is run.
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { run, Screenplay } from "./in-process.ts";
+import { World } from "./world.ts";
+
+const world = new World();
+const tool = join(world.workspace, ".demian/tools/deploy.mjs");
+const agent = join(world.workspace, ".demian/agents/docs.md");
+const mine = join(world.home, ".demian/tools/mine.mjs");
+const ran = join(world.directory, "ran");
+
+beforeEach(() => {
+  world.begin("http://127.0.0.1:9");
+  rmSync(ran, { force: true });
+});
+afterAll(() => world.remove());
+
+function write(
+  path: string,
+  text = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(ran)}, "");\n`,
+): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function everything(): void {
+  write(join(world.workspace, ".demian/config.json"), "{}");
+  write(agent, "---\ndescription: d\n---\nx");
+  write(tool);
+  write(mine);
+}
+
+async function states(): Promise<Record<string, string>> {
+  const { stdout } = await run(world, ["trust", "--json"]);
+  const rows = JSON.parse(stdout) as { path: string; state: string }[];
+  return Object.fromEntries(rows.map(({ path, state }) => [path.replace(`${world.directory}/`, ""), state]));
+}
+
+describe("the list", () => {
+  test("says that nothing needs trust where there is nothing", async () => {
+    const { code, stdout, stderr } = await run(world, ["trust"]);
+    expect([code, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(/nothing here needs trust/);
+  });
+
+  test("shows the project's config, agents and tools, and the user's tools, each with its state", async () => {
+    everything();
+    write(join(world.home, ".demian/agents/own.md"), "---\ndescription: d\n---\nx");
+    expect(await states()).toEqual({
+      "home/.demian/tools/mine.mjs": "not_trusted",
+      "workspace/.demian/config.json": "not_trusted",
+      "workspace/.demian/agents/docs.md": "not_trusted",
+      "workspace/.demian/tools/deploy.mjs": "not_trusted",
+    });
+    const { stdout, stderr } = await run(world, ["trust"]);
+    expect(stdout).toMatch(/^STATE +KIND +SHA-256 +SINCE +FILE$/m);
+    expect(stdout).toMatch(new RegExp(`^not trusted +tool +[0-9a-f]{12} +- +${tool}$`, "m"));
+    expect(stderr).toMatch(/demian trust FILE/);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  test("follows what happens to a file: trusted, changed, gone", async () => {
+    write(tool);
+    const name = "workspace/.demian/tools/deploy.mjs";
+    await run(world, ["trust", "--yes", tool]);
+    expect((await states())[name]).toBe("trusted");
+    expect((await run(world, ["trust"])).stdout).toMatch(
+      /^trusted +tool +[0-9a-f]{12} +20\d\d-\d\d-\d\d \d\d:\d\d +/m,
+    );
+    write(tool, "// other\n");
+    expect((await states())[name]).toBe("changed");
+    expect((await run(world, ["trust"])).stdout).toMatch(/^changed since +tool/m);
+    rmSync(tool);
+    expect((await states())[name]).toBe("gone");
+    expect((await run(world, ["trust", "--revoke", tool])).code).toBe(0);
+    expect(await states()).toEqual({});
+  });
+
+  test("says when the config trusts all tools of the user", async () => {
+    write(mine);
+    const config = join(world.directory, "more.json");
+    writeFileSync(config, JSON.stringify({ trust: { userTools: true } }));
+    const { stdout } = await run(world, ["trust", "--config", config]);
+    expect(stdout).toMatch(/^trusted \(trust\.userTools\) +tool/m);
+  });
+
+  test("a config that cannot be read is told, and the files are listed all the same", async () => {
+    everything();
+    writeFileSync(world.configFile, "{");
+    const { code, stdout, stderr } = await run(world, ["trust"]);
+    expect([code, stdout.split("\n").length]).toEqual([0, 6]);
+    expect(stderr).toMatch(/config\.json:1:2/);
+  });
+});
+
+describe("giving and taking", () => {
+  test("--yes trusts one file, by a path from where one stands", async () => {
+    everything();
+    const { code, stdout, stderr } = await run(world, ["trust", ".demian/tools/deploy.mjs", "-y"]);
+    expect([code, stdout]).toEqual([0, `trusted ${tool}\n`]);
+    expect(stderr).toMatch(/tool of the project: .*deploy\.mjs\n.* bytes, sha256 [0-9a-f]{64}/);
+    expect(stderr).toMatch(/│ import \{ writeFileSync \}/);
+    expect(stderr).toMatch(/runs with all of your rights, outside of the sandbox/);
+    const now = await states();
+    expect(Object.values(now).filter((state) => state === "trusted")).toHaveLength(1);
+    expect(now["workspace/.demian/tools/deploy.mjs"]).toBe("trusted");
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  test("--all trusts what waits, but for what was refused", async () => {
+    everything();
+    await run(world, ["trust", "--refuse", tool]);
+    const { code, stdout } = await run(world, ["trust", "--all", "--yes", "--json"]);
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as unknown[]).length).toBe(3);
+    expect(await states()).toEqual({
+      "home/.demian/tools/mine.mjs": "trusted",
+      "workspace/.demian/config.json": "trusted",
+      "workspace/.demian/agents/docs.md": "trusted",
+      "workspace/.demian/tools/deploy.mjs": "refused",
+    });
+    expect((await run(world, ["trust", "--all", "--yes"])).stderr).toMatch(/nothing to do/);
+  });
+
+  test("--revoke forgets it", async () => {
+    write(tool);
+    await run(world, ["trust", "--yes", tool]);
+    expect((await run(world, ["trust", "--revoke", tool])).stdout).toBe(`revoked ${tool}\n`);
+    expect(await states()).toEqual({ "workspace/.demian/tools/deploy.mjs": "not_trusted" });
+  });
+
+  test.each([
+    [["trust", tool], 2, /nobody can be asked here.*--yes/],
+    [["trust", "--json", tool], 2, /nobody can be asked here/],
+    [["trust", "--yes", "README.md"], 1, /README\.md is no file that needs trust: .*deploy\.mjs/],
+    [["trust", "--revoke"], 2, /--revoke needs a file/],
+    [["trust", "--yes"], 2, /--yes needs a file/],
+    [["trust", "--all", tool], 2, /files or --all/],
+    [["trust", "--refuse", "--revoke", tool], 2, /not both/],
+    [["trust", "--cwd", "/nowhere"], 1, /does not exist/],
+  ])("%j is refused", async (args, code, pattern) => {
+    write(tool);
+    const result = await run(world, args);
+    expect(result.code).toBe(code);
+    expect(result.stderr).toMatch(pattern);
+    expect(await states()).toEqual({ "workspace/.demian/tools/deploy.mjs": "not_trusted" });
+  });
+
+  test("what is shown cannot pass for our own words", async () => {
+    write(tool, "// \u001b[2K\u202etrusted\n  Trusted: yes\n");
+    const { stderr } = await run(world, ["trust", "--yes", tool]);
+    expect(stderr).toContain("│ // \\x1b[2K<U+202E>trusted");
+    expect(stderr).toContain("│   Trusted: yes");
+    expect(stderr).not.toContain("\u001b");
+  });
+
+  test("of a long file it says how much is not shown", async () => {
+    write(tool, "// line\n".repeat(100));
+    expect((await run(world, ["trust", "--yes", tool])).stderr).toMatch(
+      /… 40 more lines: open the file before you trust it/,
+    );
+  });
+
+  test("a link in a project is not trusted, whoever says so", async () => {
+    write(join(world.directory, "evil.mjs"));
+    mkdirSync(dirname(tool), { recursive: true });
+    symlinkSync(join(world.directory, "evil.mjs"), tool);
+    const { code, stderr } = await run(world, ["trust", "--yes", tool]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/is a symbolic link/);
+  });
+});
+
+describe("at a terminal", () => {
+  test.each([
+    ["y", "trusted", 0],
+    ["", "not_trusted", 1],
+    ["no", "not_trusted", 1],
+    ["maybe", "not_trusted", 1],
+  ])("the answer %j leaves the file %s", async (answer, state, code) => {
+    write(tool);
+    const play = new Screenplay(world, ["trust", tool]);
+    await play.until("Trust exactly this tool? [y/N]");
+    play.enter(answer);
+    expect(await play.ended).toBe(code);
+    expect(await states()).toEqual({ "workspace/.demian/tools/deploy.mjs": state });
+  });
+
+  test("each file is asked about, and the end of the input is no", async () => {
+    write(tool);
+    write(mine);
+    const play = new Screenplay(world, ["trust", "--all"]);
+    await play.until("Trust exactly this tool? [y/N]");
+    play.enter("y");
+    await play.until("Trust exactly this tool? [y/N]");
+    play.kill();
+    expect(await play.ended).toBe(1);
+    expect(Object.values(await states())).toEqual(["trusted", "not_trusted"]);
+  });
+});

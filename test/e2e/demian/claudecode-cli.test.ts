@@ -1,0 +1,161 @@
+// The sessions of the real `claude` program behind demian's: what goes on, what begins anew, what it may cost, how it ends.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { claudeProgram } from "../claude/world.ts";
+import { untilGone, untilRuns } from "../processes.ts";
+import { ClaudeCodeWorld, of } from "./claudecode-world.ts";
+
+let world: ClaudeCodeWorld;
+beforeEach(async () => {
+  world = await ClaudeCodeWorld.open("cli");
+});
+afterEach(async () => {
+  await untilGone(world.mark);
+  await world.close();
+});
+
+/** The user's texts that arrived with a request. */
+function textsOf(request: { messages: { role: string; content: unknown }[] } | undefined): string {
+  return JSON.stringify(request?.messages.filter(({ role }) => role === "user") ?? []);
+}
+
+/** Where demian keeps which session goes on. */
+function mapFile(): string {
+  const projects = join(world.place.env["XDG_STATE_HOME"] ?? "", "demian/projects");
+  const [project = ""] = readdirSync(projects);
+  return join(projects, project, "claude-code-sessions.json");
+}
+
+/** What the real claude wrote down, a file a session. */
+function transcripts(): string[] {
+  const projects = join(world.place.home, ".claude/projects");
+  return readdirSync(projects, { recursive: true, encoding: "utf8" }).filter((path) =>
+    /^[^/]+\/[^/]+\.jsonl$/.test(path),
+  );
+}
+
+describe("36 sessions of the real program", () => {
+  test("the second message goes on in the same session, also after demian was started anew", async () => {
+    const first = await world.session({ sessionId: "ses_heron" });
+    await first.session.run({ text: "remember the blue heron" });
+    await first.session.run({ text: "and the red fox" });
+    const history = [...first.session.history];
+    await first.session.close();
+    const second = await world.session({ sessionId: "ses_heron", history });
+    await second.session.run({ text: "which animals?" });
+    expect(world.model.requests).toHaveLength(3);
+    expect(textsOf(world.model.requests[1])).toContain("remember the blue heron");
+    const last = textsOf(world.model.requests[2]);
+    for (const words of ["remember the blue heron", "and the red fox", "which animals?"]) {
+      expect(last.split(words)).toHaveLength(2);
+    }
+    expect(transcripts()).toHaveLength(1);
+    expect(of([...first.events, ...second.events], "session.context.split")).toEqual([]);
+  });
+
+  test("another model is another session, and that is told", async () => {
+    const { session, events } = await world.session();
+    await session.run({ text: "remember the blue heron" });
+    await session.use({ model: "haiku" });
+    await session.run({ text: "which animal?" });
+    expect(textsOf(world.model.requests[1])).not.toContain("heron");
+    expect(of(events, "session.context.split")).toMatchObject([{ executor: "claudecode", reason: "model" }]);
+    expect(transcripts()).toHaveLength(2);
+  });
+
+  /** As if its files had been cleaned away. */
+  async function losingIt(more: Record<string, unknown>) {
+    world.configure(more);
+    const { session, events } = await world.session();
+    await session.run({ text: "remember the blue heron" });
+    const kept = readFileSync(mapFile(), "utf8");
+    const unknown = "2164765d-7bea-4930-8110-0e5b55fdfc25";
+    writeFileSync(mapFile(), kept.replace(/("claudeSessionId": )"[^"]+"/, `$1"${unknown}"`));
+    const report = await session.run({ text: "which animal?" });
+    expect(report).toMatchObject({ outcome: "completed", text: expect.stringContaining("which animal?") });
+    const [split, ...others] = of(events, "session.context.split");
+    expect(split).toMatchObject({ reason: "invalid_resume", message: expect.stringContaining(unknown) });
+    expect(others).toEqual([]);
+    expect(readFileSync(mapFile(), "utf8")).not.toContain(unknown);
+    return textsOf(world.model.requests[1]);
+  }
+
+  test("a session that is gone: it begins anew", async () => {
+    expect(await losingIt({})).not.toContain("heron");
+  });
+
+  test("a session that is gone: it begins anew with what was said", async () => {
+    expect(await losingIt({ onInvalidResume: "auto-recover" })).toContain("remember the blue heron");
+  });
+});
+
+describe("36 permissions of the real program", () => {
+  test("a tool is asked for and refused: nothing of it is done, and its model is told why", async () => {
+    const { session, events, prompts } = await world.session({
+      ask: () => Promise.resolve({ decision: "deny", reason: "not on a Sunday" }),
+    });
+    const report = await session.run({ text: "#mock:bash touch made" });
+    expect(prompts).toMatchObject([{ tool: "Bash", executor: "claudecode", command: "touch made" }]);
+    expect(report.text).toContain("not on a Sunday");
+    expect(existsSync(join(world.place.cwd, "made"))).toBe(false);
+    expect(of(events, "tool.failed")).toMatchObject([{ reason: "denied", qualifiedName: "claudecode.Bash" }]);
+  });
+
+  test("what a repository's own settings allow is asked for all the same, and its hooks do not run", async () => {
+    world.place.write(
+      ".claude/settings.json",
+      JSON.stringify({
+        permissions: { allow: ["Bash", "Bash(touch:*)"] },
+        hooks: { SessionStart: [{ hooks: [{ type: "command", command: "touch hooked" }] }] },
+      }),
+    );
+    const { session, prompts } = await world.session({ ask: () => Promise.resolve({ decision: "deny" }) });
+    await session.run({ text: "#mock:bash touch made" });
+    expect(prompts).toHaveLength(1);
+    const names = readdirSync(world.place.cwd);
+    expect(names).toContain(".claude");
+    expect(names).not.toContain("made");
+    expect(names).not.toContain("hooked");
+  });
+});
+
+describe("36 the budget", () => {
+  test("when it is spent the next message is refused and nobody is asked, also by another process", async () => {
+    // By its own name: what other tests spent in this process is not its business.
+    const frugal = {
+      ...{ type: "claudecode", runtime: "cli", model: "sonnet", cliPath: claudeProgram() },
+      ...{ budgetUsd: 0.0001, usageLedgerScope: "daily" },
+    };
+    world.configure({}, { defaultProvider: "frugal", providers: { frugal } });
+    const { session, events } = await world.session();
+    const first = await session.run({ text: "hello" });
+    expect(first.usage.costUsd).toBeGreaterThan(0.0001);
+    expect(of(events, "model.usage")).toMatchObject([{ costUsd: first.usage.costUsd }]);
+    const other = await world.session();
+    expect(await other.session.run({ text: "hello again" })).toMatchObject({
+      outcome: "failed",
+      message: expect.stringMatching(/Claude Code was not asked: \$\S+ of the \$0\.0001 .* today; raise/),
+    });
+    expect(world.model.requests).toHaveLength(1);
+  });
+});
+
+describe("37 cancellation of the real program", () => {
+  test("in the middle of a command: nothing is left, the report says how, and the session goes on", async () => {
+    const { session } = await world.session();
+    await session.run({ text: "remember the blue heron" });
+    const running = session.run({ text: "#mock:bash sleep 71 & sleep 72" });
+    await Promise.all([untilRuns(world.mark, "sleep 71"), untilRuns(world.mark, "sleep 72")]);
+    await session.abort();
+    const report = await running;
+    expect(report).toMatchObject({
+      outcome: "aborted",
+      message: expect.stringContaining("it stopped when it was interrupted"),
+    });
+    await untilGone(world.mark);
+    await session.run({ text: "which animal?" });
+    expect(textsOf(world.model.requests.at(-1))).toContain("remember the blue heron");
+    expect(transcripts()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,96 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { claudeEnvironment } from "../../../../src/runtime/external/claude-code/environment.ts";
+import { claudeHome, missingLogin } from "../../../../src/runtime/external/claude-code/login.ts";
+
+const KEYS = {
+  ANTHROPIC_API_KEY: "k",
+  ANTHROPIC_AUTH_TOKEN: "t",
+  CLAUDE_CODE_USE_BEDROCK: "1",
+  CLAUDE_CODE_USE_VERTEX: "1",
+  ANTHROPIC_CUSTOM_HEADERS: "X-A: b\nAuthorization: Bearer k",
+};
+const KEPT = {
+  HOME: "/h",
+  PATH: "/bin",
+  ANTHROPIC_BASE_URL: "http://127.0.0.1:1",
+  CLAUDE_CODE_OAUTH_TOKEN: "o",
+};
+
+describe("the environment of Claude Code", () => {
+  it("has nothing that would pay in place of the login", () => {
+    const env = claudeEnvironment({ ...KEPT, ...KEYS }, { sanitizeApiKeyEnv: true });
+    expect(env).toMatchObject(KEPT);
+    for (const name of Object.keys(KEYS)) expect(env).not.toHaveProperty(name);
+  });
+
+  it("has them where the user wants that", () => {
+    expect(claudeEnvironment(KEYS, { sanitizeApiKeyEnv: false })).toMatchObject(KEYS);
+  });
+
+  it("keeps headers that pay for nothing", () => {
+    const env = claudeEnvironment({ ANTHROPIC_CUSTOM_HEADERS: "X-A: b" }, { sanitizeApiKeyEnv: true });
+    expect(env).toHaveProperty("ANTHROPIC_CUSTOM_HEADERS");
+  });
+
+  it("has what the provider's configuration adds, above all", () => {
+    const config = { sanitizeApiKeyEnv: true, env: { ANTHROPIC_API_KEY: "mine", DISABLE_AUTOUPDATER: "0" } };
+    expect(claudeEnvironment(KEYS, config)).toMatchObject(config.env);
+  });
+
+  it("has nothing that another Claude Code around us left behind", () => {
+    const env = claudeEnvironment(
+      { CLAUDECODE: "1", CLAUDE_CODE_SESSION_ID: "x", CLAUDE_CODE_ENTRYPOINT: "cli" },
+      { sanitizeApiKeyEnv: false },
+    );
+    expect(Object.keys(env).filter((name) => /CLAUDECODE|SESSION|ENTRYPOINT/.test(name))).toEqual([]);
+  });
+});
+
+describe("a login", () => {
+  let home: string;
+  const env = () => ({ HOME: home });
+  const write = (content: string) => {
+    mkdirSync(join(home, ".claude"), { recursive: true });
+    writeFileSync(join(home, ".claude/.credentials.json"), content);
+  };
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "demian-login-"));
+  });
+
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  it("that is not there is missed, with what to do", async () => {
+    expect(await missingLogin(env(), "linux")).toMatch(
+      /not logged in: there is no .*\.credentials\.json; run `claude`/,
+    );
+  });
+
+  it("is found in its file, or in a variable", async () => {
+    write(JSON.stringify({ claudeAiOauth: { accessToken: "t" } }));
+    expect(await missingLogin(env(), "linux")).toBeUndefined();
+    expect(await missingLogin({ HOME: "/nowhere", CLAUDE_CODE_OAUTH_TOKEN: "t" }, "linux")).toBeUndefined();
+  });
+
+  it("is looked for where Claude Code is told to keep it", () => {
+    expect(claudeHome({ HOME: "/h" })).toBe("/h/.claude");
+    expect(claudeHome({ HOME: "/h", CLAUDE_CONFIG_DIR: "/c" })).toBe("/c");
+  });
+
+  it.each(["{}", "not json", '{"claudeAiOauth":{"accessToken":""}}'])(
+    "that is none is missed: %s",
+    async (content) => {
+      write(content);
+      const missing = await missingLogin(env(), "linux");
+      expect(missing).toMatch(/\.credentials\.json/);
+      expect(missing).toMatch(/`\/login`/);
+    },
+  );
+
+  it("is taken for granted where it may be in the keychain", async () => {
+    expect(await missingLogin(env(), "darwin")).toBeUndefined();
+  });
+});

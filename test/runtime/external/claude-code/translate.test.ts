@@ -1,0 +1,220 @@
+// What the real claude printed (test/fixtures/claude) as events and as a report.
+import { describe, expect, it } from "vitest";
+import { Translation } from "../../../../src/runtime/external/claude-code/translate.ts";
+import { tell, trace } from "./traces.ts";
+
+const ENDED = { aborted: false, stopped: false };
+
+describe("an answer", () => {
+  it("is streamed as text and as reasoning, and reported whole", () => {
+    const { events, translation } = tell(trace("06-partial-thinking"));
+    const text = (type: string) =>
+      events.flatMap((event) => (event.type === type && "text" in event ? [event.text] : [])).join("");
+    const report = translation.report(ENDED);
+    expect(report).toMatchObject({ outcome: "completed", turns: 1 });
+    expect(report.text).not.toBe("");
+    expect(text("model.text.delta")).toBe(report.text);
+    expect(text("model.reasoning.delta")).not.toBe("");
+  });
+
+  it("counts all input, cached or not, and what the vendor says it cost", () => {
+    const { usage } = tell(trace("01-multiturn")).translation.report(ENDED);
+    expect(usage).toMatchObject({
+      inputTokens: 18,
+      outputTokens: 20,
+      cacheReadTokens: 5,
+      cacheWriteTokens: 3,
+    });
+    expect(usage.costUsd).toBeGreaterThan(0);
+  });
+
+  it("of which only what was streamed is known counts as streamed", () => {
+    const { translation } = tell(trace("06-partial-thinking").filter(({ type }) => type !== "result"));
+    expect(translation.report({ ...ENDED, aborted: true }).usage).toMatchObject({
+      inputTokens: 18,
+      outputTokens: 20,
+    });
+  });
+
+  it("knows the session to go on with", () => {
+    const messages = trace("01-multiturn");
+    expect(tell(messages).translation.sessionId).toBe(messages.at(-1)?.["session_id"]);
+  });
+});
+
+describe("tools", () => {
+  it("are told with who runs them, from the wish to the result", () => {
+    const { events, types } = tell(trace("07-tool-bash-allowed"));
+    expect(types.filter((type) => type.startsWith("tool."))).toEqual([
+      "tool.requested",
+      "tool.started",
+      "tool.completed",
+    ]);
+    for (const event of events.filter(({ type }) => type.startsWith("tool."))) {
+      expect(event).toMatchObject({ name: "Bash", executor: "claudecode", qualifiedName: "claudecode.Bash" });
+    }
+  });
+
+  it("come after what was said before them, which is not the answer", () => {
+    const { events } = tell(trace("07-tool-bash-allowed"));
+    const said = events.findIndex(({ type }) => type === "model.text");
+    expect(events[said]).toMatchObject({ final: false });
+    expect(events[said + 1]).toMatchObject({ type: "tool.requested" });
+  });
+
+  it("that Claude Code refuses by itself are denied, not failed", () => {
+    const { translation } = tell([]);
+    const call = { callId: "toolu_1", tool: "Read", input: {} };
+    expect(translation.requested(call)).toHaveLength(1);
+    const content = [
+      {
+        type: "tool_result",
+        tool_use_id: "toolu_1",
+        is_error: true,
+        content:
+          "<tool_use_error>File is in a directory that is denied by your permission settings.</tool_use_error>",
+      },
+    ];
+    expect(translation.take({ type: "user", message: { content } })).toEqual([
+      expect.objectContaining({ type: "tool.failed", reason: "denied" }),
+    ]);
+  });
+
+  it("are told once, whether its message or its question comes first", () => {
+    const messages = trace("07-tool-bash-allowed");
+    const translation = new Translation({ provider: "claudecode" });
+    const wish = messages
+      .flatMap(({ message }) => (message as { content?: { type: string; id: string }[] })?.content ?? [])
+      .find(({ type }) => type === "tool_use");
+    const first = translation.requested({ callId: wish?.id ?? "", tool: "Bash", input: {} });
+    const all = [...first, ...messages.flatMap((message) => translation.take(message))];
+    expect(all.filter(({ type }) => type === "tool.requested")).toHaveLength(1);
+  });
+
+  it("of which nobody told the end are ended with the turn", () => {
+    const messages = trace("07-tool-bash-allowed").filter(({ type }) => type !== "user");
+    const { translation } = tell(messages);
+    expect(translation.finish({ ...ENDED, aborted: true })).toEqual([
+      expect.objectContaining({ type: "tool.failed", reason: "aborted" }),
+    ]);
+    expect(translation.finish({ ...ENDED, aborted: true })).toEqual([]);
+  });
+
+  it("of a sub-agent are told, and what it says is not the answer", () => {
+    const { translation, types } = tell(trace("47-subagent"));
+    expect(types.filter((type) => type === "tool.requested")).toHaveLength(1);
+    expect(translation.report(ENDED)).toMatchObject({ outcome: "completed", turns: 2 });
+    expect(translation.agentName("a2e311c7c61662c88")).toBe("general-purpose");
+  });
+});
+
+describe("an end", () => {
+  it.each([
+    ["20-err-400", "bad_request", 400],
+    ["20-err-401-retries1", "auth", 401],
+    ["20-err-403", "auth", 403],
+    ["20-err-404", "not_found", 404],
+    ["20-err-429", "rate_limit", 429],
+    ["20-err-500", "server", 500],
+    ["37-no-auth", "auth", undefined],
+    ["38-connection-refused", "network", undefined],
+  ])("%s is a failure of the kind %s", (name, kind, status) => {
+    const report = tell(trace(name)).translation.report(ENDED);
+    expect(report).toMatchObject({ outcome: "failed", text: "", failure: { kind } });
+    expect(report.failure?.status).toBe(status);
+    expect(report.message).toBe(report.failure?.message);
+  });
+
+  it("20-err-529 is a failure of an overloaded vendor", () => {
+    expect(tell(trace("20-err-529")).translation.report(ENDED).failure?.kind).toBe("overloaded");
+  });
+
+  it("for want of a login says what to do", () => {
+    const { message } = tell(trace("37-no-auth")).translation.report(ENDED);
+    expect(message).toMatch(/not logged in.*`\/login`.*CLAUDE_CODE_OAUTH_TOKEN/);
+  });
+
+  it("by refusal is the filter's", () => {
+    expect(tell(trace("20-err-refusal")).translation.report(ENDED)).toMatchObject({
+      outcome: "content_filter",
+      text: "",
+    });
+  });
+
+  it("by an unknown session is known as such", () => {
+    expect(tell(trace("05-resume-unknown")).translation.isResumeInvalid).toBe(true);
+    expect(tell(trace("01-multiturn")).translation.isResumeInvalid).toBe(false);
+  });
+
+  it("by interruption keeps what was said", () => {
+    const report = tell(trace("11-control-interrupt-stream")).translation.report({ ...ENDED, aborted: true });
+    expect(report).toMatchObject({ outcome: "aborted" });
+    expect(report.text).toMatch(/^tick0/);
+  });
+
+  it("at the limit of turns says how to go on", () => {
+    const { translation } = tell([{ type: "result", subtype: "error_max_turns", is_error: true }]);
+    const report = translation.report(ENDED);
+    expect(report.outcome).toBe("max_turns");
+    expect(report.message).toMatch(/raise maxTurns/);
+  });
+
+  it("with a plan is the plan, whatever Claude Code makes of it", () => {
+    const { translation, types } = tell(trace("15-plan-mode-exit"), ["ExitPlanMode"]);
+    expect(types.filter((type) => type.startsWith("tool."))).toEqual([]);
+    expect(translation.report({ ...ENDED, plan: "1. do it" })).toMatchObject({
+      outcome: "completed",
+      text: "1. do it",
+      plan: "1. do it",
+    });
+  });
+
+  it("without a result is a failure, with the reason where there is one", () => {
+    const { translation } = tell([]);
+    expect(translation.report(ENDED).failure?.message).toMatch(/without a result/);
+    expect(translation.report({ ...ENDED, fault: "it died" }).failure?.message).toBe("it died");
+  });
+});
+
+describe("on the way", () => {
+  it("retries are told, and a login that is refused twice is hopeless", () => {
+    const { events, translation } = tell(trace("20-err-401"));
+    expect(events.find(({ type }) => type === "provider.retry")).toMatchObject({
+      provider: "claudecode",
+      attempt: 1,
+      reason: "authentication failed",
+      status: 401,
+    });
+    expect(translation.isHopeless).toBe(true);
+    expect(tell(trace("20-err-500")).translation.isHopeless).toBe(false);
+  });
+
+  it("a history that Claude Code summed up is told", () => {
+    const boundary = { type: "system", subtype: "compact_boundary", compact_metadata: { pre_tokens: 38 } };
+    expect(tell([boundary]).events).toEqual([
+      { type: "warning", message: expect.stringMatching(/38 tokens/) },
+    ]);
+  });
+
+  it("a plan that is nearly used up is told, one that is not is not", () => {
+    const event = (status: string) => ({
+      type: "rate_limit_event",
+      rate_limit_info: { status, utilization: 0.91, resetsAt: 1_800_000_000 },
+    });
+    expect(tell([event("allowed")]).events).toEqual([]);
+    expect(tell([event("allowed_warning")]).events).toEqual([
+      { type: "warning", message: expect.stringMatching(/91 %.*2027/) },
+    ]);
+  });
+
+  it("what nobody knows is skipped", () => {
+    const odd = [
+      { type: "new_thing" },
+      { type: "assistant", message: null },
+      { type: "user", message: { content: [null, 3] } },
+      { type: "stream_event", event: "?" },
+      { type: "assistant", message: { content: [{ type: "tool_use" }, null] } },
+    ];
+    expect(tell(odd).events).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import { answerFault } from "../../../../src/runtime/providers/codex/fault.ts";
+import { type Reply, status } from "../../../support/model-server.ts";
+import { created, message, responsesEvents, responsesReply } from "../../../support/responses.ts";
+import { failureOf, listen, retriedAsk } from "../ask.ts";
+import { eachOnGround, type Ground } from "./logins.ts";
+
+let ground: Ground;
+eachOnGround((fresh) => {
+  ground = fresh;
+});
+
+const failing = (code: string, text = `mock failed ${code}`): Reply =>
+  responsesEvents(created, {
+    type: "response.failed",
+    response: { status: "failed", error: { code, message: text } },
+  });
+const failure = (reply: Reply) => {
+  ground.server.script(reply);
+  return failureOf(listen(ground.provider({ maxRetries: 0 })));
+};
+
+describe("what the vendor says is wrong", () => {
+  test.each([
+    ["context_length_exceeded", "context_too_long"],
+    ["rate_limit_exceeded", "rate_limit"],
+    ["server_is_overloaded", "overloaded"],
+    ["slow_down", "overloaded"],
+    ["invalid_prompt", "bad_request"],
+    ["insufficient_quota", "auth"],
+    ["server_error", "server"],
+  ])("response.failed with %s is %s", async (code, kind) => {
+    expect(await failure(failing(code))).toMatchObject({
+      kind,
+      message: expect.stringContaining("mock failed"),
+    });
+  });
+
+  test.each([
+    ["an event of its own", { type: "error", code: "context_length_exceeded", message: "too long" }],
+    [
+      "an error in an event",
+      { type: "error", error: { code: "context_length_exceeded", message: "too long" } },
+    ],
+  ])("%s is understood", async (_, event) => {
+    expect(await failure(responsesEvents(created, event))).toMatchObject({ kind: "context_too_long" });
+  });
+
+  test.each([
+    [400, { error: { code: "invalid_prompt", message: "no" } }, "bad_request"],
+    [400, { detail: "Unsupported parameter: x" }, "bad_request"],
+    [403, { error: { type: "usage_not_included", message: "not in your plan" } }, "auth"],
+    [404, { error: { message: "no such model", code: "model_not_found" } }, "not_found"],
+    [503, { error: { code: "server_is_overloaded", message: "busy" } }, "overloaded"],
+  ])("status %s with %j is %s", async (code, body, kind) => {
+    expect(await failure(status(code, body))).toMatchObject({ kind, status: code });
+  });
+
+  test("after the first word it ends the answer and is not asked again", async () => {
+    const event = { type: "response.failed", response: { error: { code: "server_error", message: "oops" } } };
+    ground.server.script(responsesEvents(created, ...message(0, "so far"), event));
+    const { response } = await listen(ground.provider());
+    expect(response).toMatchObject({
+      stopReason: "error",
+      error: { kind: "server" },
+      message: { content: "so far" },
+    });
+    expect(ground.server.requests).toHaveLength(1);
+  });
+
+  test("before it, what may pass is asked again, after the time that its text names", async () => {
+    ground.server.script(
+      failing("rate_limit_exceeded", "Rate limit reached. Please try again in 11.5s."),
+      status(503, "busy"),
+      responsesReply("ok"),
+    );
+    const { request, notices } = retriedAsk();
+    expect((await listen(ground.provider(), request)).text).toBe("ok");
+    expect(notices.map(({ delayMs }) => delayMs)[0]).toBe(11_500);
+    expect(notices).toHaveLength(2);
+  });
+});
+
+describe("the usage limit of a plan", () => {
+  const now = Date.UTC(2026, 10, 16, 8, 0, 0);
+  const place = { key: "codex", url: "https://x.example", model: "m", secrets: [] };
+  const said = (error: object) =>
+    answerFault(place, { status: 429, headers: new Headers(), text: JSON.stringify({ error }) }, now);
+  const limit = {
+    type: "usage_limit_reached",
+    message: "The usage limit has been reached",
+    plan_type: "plus",
+  };
+
+  test("is told with the time at which it ends", () => {
+    const { message: text, ...rest } = said({ ...limit, resets_at: now / 1000 + 7200 });
+    expect(rest).toEqual({ kind: "rate_limit", status: 429, retryAfterMs: 7_200_000, isLasting: true });
+    const at = new Date(now + 7_200_000);
+    const clock = `${String(at.getHours()).padStart(2, "0")}:${String(at.getMinutes()).padStart(2, "0")}`;
+    expect(text).toMatch(
+      /^the provider codex says that the usage limit of your plan \(plus\) is reached; it can be used again at 2026-11-1\d /,
+    );
+    expect(text).toContain(`${clock} (in 2 h), or choose another provider`);
+  });
+
+  test.each([
+    [{ resets_in_seconds: 90 }, /\(in 2 min\)/],
+    [{ resets_in_seconds: 432_000 }, /\(in 5 days\)/],
+    [{}, /try again later/],
+    [{ resets_at: "soon" }, /try again later/],
+  ])("with %j", (more, text) => {
+    expect(said({ ...limit, ...more }).message).toMatch(text);
+  });
+
+  test("is not asked again: nobody waits for hours, in a stream as little as before it", async () => {
+    const { request, notices } = retriedAsk();
+    ground.server.script(
+      status(429, { error: limit }, { "retry-after": "1" }),
+      failing("usage_limit_reached"),
+    );
+    for (const round of [1, 2]) {
+      const { kind } = await failureOf(listen(ground.provider(), request));
+      expect([round, kind, notices.length, ground.server.requests.length]).toEqual([
+        round,
+        "rate_limit",
+        0,
+        round,
+      ]);
+    }
+  });
+});
+
+test("no token of the login is ever in a message, though the vendor repeats it", async () => {
+  const { access_token, refresh_token, id_token } = ground.read().tokens as Record<string, string>;
+  const echo = `bad token ${access_token} ${refresh_token} ${id_token}`;
+  const { message: text } = await failure(status(400, { error: { message: echo } }));
+  expect(text).toContain("bad token [key] [key] [key]");
+});
+
+test("a redirect is not followed: the login would go along", async () => {
+  const { message: text } = await failure(({ head, end }) => {
+    head(302, { location: "https://elsewhere.example/" });
+    end();
+  });
+  expect(text).toMatch(/redirect to https:\/\/elsewhere\.example/);
+});
