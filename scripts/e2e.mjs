@@ -1,12 +1,12 @@
 // npm run test:e2e: the tests that drive the real agents through the real daemon, against scripted models on
 // loopback; no account is needed. Installs the pinned agents once, below .e2e/. Arguments go to vitest.
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { prepare, root, run } from "./prepare.mjs";
 
-// Two installations: with --no-save npm removes what it was not asked for, and those of the second work without their
-// install scripts (which would fetch more, or build).
+// Several installations: with --no-save npm removes what it was not asked for, and only those of the first need their
+// install scripts (the others' would fetch more, or build).
 const GROUPS = [
   {
     directory: ".e2e/agents",
@@ -55,6 +55,20 @@ const GROUPS = [
         // The codex that it drives comes with it.
         needs: { program: ".bin/codex", version: "0.166.0" },
         env: "E2E_CODEX_ACP",
+      },
+    ],
+  },
+  {
+    directory: ".e2e/claude-sdk",
+    // Without the Claude Code that comes with it: the one above is used.
+    npmOptions: ["--ignore-scripts", "--omit=optional"],
+    agents: [
+      {
+        name: "the Agent SDK of Claude Code",
+        package: "@anthropic-ai/claude-agent-sdk",
+        version: "0.3.325",
+        module: "sdk.mjs",
+        env: "E2E_CLAUDE_SDK",
       },
     ],
   },
@@ -107,8 +121,9 @@ function install({ directory, npmOptions, agents }, missing) {
 }
 
 /** The first of its programs that says the version, and what was said. */
-async function look({ directory }, { programs, version, needs }) {
+async function look({ directory }, { package: name, module, programs, version, needs }) {
   const modules = join(root, directory, "node_modules");
+  if (module !== undefined) return lookAtModule(join(modules, name), module, version);
   if (needs !== undefined) {
     const said = await versionOf(join(modules, needs.program));
     if (!said.includes(needs.version)) return { said: `${needs.program} --version says "${said}"` };
@@ -120,6 +135,14 @@ async function look({ directory }, { programs, version, needs }) {
     heard.push(`${program} --version says "${said}"`);
   }
   return { said: heard.join("; ") };
+}
+
+/** A library cannot be asked; what is written in its package must do. */
+function lookAtModule(directory, module, version) {
+  const file = join(directory, "package.json");
+  if (!existsSync(file)) return { said: `${file} is not there` };
+  const said = JSON.parse(readFileSync(file, "utf8")).version;
+  return said === version ? { program: join(directory, module), said } : { said: `${file} says ${said}` };
 }
 
 function versionOf(program) {

@@ -49,6 +49,7 @@ export async function askModel(
     ...(provider.temperature === undefined ? {} : { temperature: provider.temperature }),
     signal,
     rootSessionId: services.sessionId,
+    onWarning: (message) => emit({ type: "warning", message }),
     onRetry: (notice) => emit({ type: "provider.retry", provider: provider.key, ...notice }),
   };
   try {

@@ -142,6 +142,7 @@ function printHelp() {
     ["--disallowedTools, --disallowed-tools <tools...>", ""],
     ["--include-partial-messages", "Include partial message chunks"],
     ["--input-format <format>", "Input format"],
+    ["--max-budget-usd <amount>", "Maximum dollar amount to spend on API calls"],
     ["--model <model>", "Model for the current session"],
     ["--output-format <format>", "Output format"],
     ["--permission-mode <mode>", "Permission mode"],

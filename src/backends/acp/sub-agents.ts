@@ -47,10 +47,12 @@ export function demianEvent(state: AcpState, params: JsonObject): Report[] {
 }
 
 /** The turn is over: what works by now has no end of its own. */
+export function closeSubAgent(state: AcpState, call: string, reason: string): Report[] {
+  return ended(state, call, "interrupted", { reason });
+}
+
 export function closeSubAgents(state: AcpState, reason: string): Report[] {
-  return [...state.subAgents.keys()]
-    .reverse()
-    .flatMap((call) => ended(state, call, "interrupted", { reason }));
+  return [...state.subAgents.keys()].reverse().flatMap((call) => closeSubAgent(state, call, reason));
 }
 
 function started(state: AcpState, call: string, event: JsonObject): Report[] {

@@ -2,7 +2,6 @@
 // the order of the frames.
 import type { JsonObject } from "../../base/json.ts";
 import type { RpcId } from "../../base/jsonrpc.ts";
-import type { AgentEvent } from "../../protocol/events.ts";
 import { objectOf, stringOf, textOf } from "../values.ts";
 import { introduce } from "./intro.ts";
 import {
@@ -19,7 +18,7 @@ import {
 import { toReportsOfRequest, withdraw, withdrawAll } from "./requests.ts";
 import { type Answer, judge } from "./results.ts";
 import { type AcpState, notice, type Report, toReports } from "./state.ts";
-import { closeSubAgents, demianEvent, parentIn } from "./sub-agents.ts";
+import { closeSubAgent, closeSubAgents, demianEvent, parentIn } from "./sub-agents.ts";
 import { addChunk, asFinalAnswer, closeText, closeTexts } from "./texts.ts";
 import { closeTools, updateTool } from "./tools.ts";
 
@@ -122,15 +121,13 @@ function endTurn(state: AcpState, answer: Answer): Report[] {
   return [...withdrawn, ...toReports(texts), ...work, ...before, { kind: "event", event: result }];
 }
 
-/** What sub-agents do ends before them, and they before the calls that started them. */
+/** What a sub-agent does ends before it, and it before the call that started it. */
 function closeWork(state: AcpState, why: string): Report[] {
-  const tools = closeTools(state, why);
-  const isOwn = ({ parent_tool_use_id: parent }: AgentEvent) => parent === undefined;
-  return [
-    ...toReports(tools.filter((tool) => !isOwn(tool))),
-    ...closeSubAgents(state, why),
-    ...toReports(tools.filter(isOwn)),
-  ];
+  const work = closeTools(state, why).flatMap((event) => {
+    const ended = event.type === "agent.tool_result" ? closeSubAgent(state, event.tool_use_id, why) : [];
+    return [...ended, ...toReports([event])];
+  });
+  return [...work, ...closeSubAgents(state, why)];
 }
 
 /** Who calls a tool has said what there was to say; so has the sub-agent whose call ends. */

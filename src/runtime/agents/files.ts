@@ -7,7 +7,8 @@ import { explainIssue } from "../config/check.ts";
 import { restrictAgent } from "../config/project-agents.ts";
 import { AgentConfig, Anthropic, type DemianConfig, OpenAICompatible } from "../config/schema.ts";
 import type { ScopeFile } from "../config/scope.ts";
-import { type FrontMatter, LineFault, parseFrontMatter } from "./front-matter.ts";
+import { type FrontMatter, parseFrontMatter } from "./front-matter.ts";
+import { LineFault } from "./line-fault.ts";
 import type { RegistrySource } from "./types.ts";
 
 export interface FileAgent {

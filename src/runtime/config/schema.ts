@@ -330,7 +330,7 @@ const olderContext = {
   compressAtRatio: ratio.optional().meta(older("compactAtRatio")),
 };
 
-/** One file: everything is optional, providers may only change what is there, and older names are taken (aliases.ts). */
+/** One file: everything is optional, providers may only change what is there, and older names are taken (layer.ts). */
 export const ConfigFile = DemianConfig.extend({
   $schema: z.string().optional().describe("For editors."),
   mode: DemianConfig.shape.agentMode.unwrap().optional().meta(older("agentMode")),

@@ -47,7 +47,10 @@ export async function decideExternal(
     { targetType: "tool", targetName: `${executor}.${call.tool}` },
     signal,
   );
-  if (verdict.allowed) return { allowed: true, input };
+  const { title, changes } = plan;
+  if (verdict.allowed) {
+    return { allowed: true, input, shown: { title, ...(changes === undefined ? {} : { changes }) } };
+  }
   return { allowed: false, reason: denial(verdict), ...(verdict.stop === true ? { stop: true } : {}) };
 }
 

@@ -5,7 +5,7 @@ import type { EventBody, TurnEnd } from "../events.ts";
 import type { Message, UserContentPart } from "../messages.ts";
 import type { PermissionRule } from "../permissions/types.ts";
 import type { ProviderFailure, TokenUsage } from "../providers/types.ts";
-import type { UserQuestion } from "../tools/types.ts";
+import type { ToolPlan, UserQuestion } from "../tools/types.ts";
 
 export interface ExternalRuntime {
   /** Who runs its tools: "claudecode". Rules name them `claudecode.Bash`. */
@@ -66,6 +66,8 @@ export interface ExternalDecision {
   allowed: boolean;
   /** With "allowed", where it differs from what was asked: what was judged, and may be done. */
   input?: Readonly<Record<string, unknown>>;
+  /** With "allowed": how it is told, as the person saw it. */
+  shown?: Pick<ToolPlan, "title" | "changes">;
   /** Told to the other agent with a refusal. */
   reason?: string;
   /** The person wants no more of this turn. */

@@ -13,8 +13,15 @@ const SHOWN_CHARS = 200;
 
 export type Chunk = { value: unknown } | "end";
 
-/** "end" comes when the server says that this was all. Throws `ProviderError` and what the connection throws. */
-export async function* readChunks(body: ReadableStream<Uint8Array>, place: Place): AsyncGenerator<Chunk> {
+/**
+ * "end" comes when the server says that this was all, by its own word or by a value that `isLast` knows.
+ * Throws `ProviderError` and what the connection throws.
+ */
+export async function* readChunks(
+  body: ReadableStream<Uint8Array>,
+  place: Place,
+  isLast: (value: unknown) => boolean = () => false,
+): AsyncGenerator<Chunk> {
   const reader = body.getReader();
   try {
     const text = readText(reader);
@@ -23,7 +30,7 @@ export async function* readChunks(body: ReadableStream<Uint8Array>, place: Place
     if (/^\s*[[{]/.test(head)) yield* wholeAnswer(await collect(all), place);
     else if (/^\s*</.test(head))
       throw protocolError(place, `failed: ${readErrorBody(await collect(all)).message}`);
-    else yield* eventChunks(all, place);
+    else yield* eventChunks(all, place, isLast);
   } finally {
     await reader.cancel().catch(() => undefined); // It may have broken; who reads has been told.
   }
@@ -52,7 +59,11 @@ function* wholeAnswer(text: string, place: Place): Generator<Chunk> {
   yield "end";
 }
 
-async function* eventChunks(text: AsyncGenerator<string>, place: Place): AsyncGenerator<Chunk> {
+async function* eventChunks(
+  text: AsyncGenerator<string>,
+  place: Place,
+  isLast: (value: unknown) => boolean,
+): AsyncGenerator<Chunk> {
   const noted = { start: "" };
   const events = readEvents(noting(text, noted), place);
   let count = 0;
@@ -60,12 +71,13 @@ async function* eventChunks(text: AsyncGenerator<string>, place: Place): AsyncGe
     count += 1;
     const data = next.value.trim();
     if (data === "") continue;
-    if (data === DONE) {
+    const value = data === DONE ? undefined : parse(data, place);
+    if (value !== undefined) yield { value };
+    if (data === DONE || isLast(value)) {
       yield "end";
       await Promise.race([collect(events).catch(() => ""), wait(LAST_WORDS_MS, undefined, { ref: false })]);
       return;
     }
-    yield { value: parse(data, place) };
   }
   const start = noted.start.trim().replace(/[\ud800-\udbff]$/, "");
   if (count === 0 && start !== "" && !start.startsWith(":")) {

@@ -170,6 +170,42 @@ describe("a sub-agent", () => {
     expect(abandonTurn(state, "again")).toEqual([]);
   });
 
+  test("of a sub-agent is closed before it, each behind what it did itself", () => {
+    const state = running();
+    const below = (toolCallId: string, parentToolCallId: string) =>
+      update({
+        sessionUpdate: "tool_call",
+        toolCallId,
+        status: "in_progress",
+        rawInput: { x: 1 },
+        _meta: { demian: { parentToolCallId, agentPath: ["a"] } },
+      });
+    const deeper = told(
+      { type: "agent.invocation.started", targetAgent: "tester", agentPath: ["reviewer", "tester"] },
+      { toolCallId: "d2", parentToolCallId: "d2" },
+    );
+    play(state, [delegate, started, below("d2", "d1"), deeper, below("c2", "d2")]);
+    expect(names(abandonTurn(state, "demian died"))).toEqual([
+      "d2/tool_result",
+      "d2/subagent_finished",
+      "d1/tool_result",
+      "d1/subagent_finished",
+      "tool_result",
+    ]);
+  });
+
+  test("of Claude's adapter has its last words before the end of the call that started it", () => {
+    const state = running({});
+    const meta = { _meta: { claudeCode: { parentToolUseId: "d1" } } };
+    const content = { type: "text", text: "found it" };
+    const chunk = update({ sessionUpdate: "agent_message_chunk", content, ...meta });
+    expect(names(play(state, [delegate, chunk, delegated])).slice(-3)).toEqual([
+      "d1/delta",
+      "d1/message",
+      "tool_result",
+    ]);
+  });
+
   test("asks with its path, and after what it has said", () => {
     const state = running();
     const call = { toolCallId: "c1", name: "bash", kind: "execute", rawInput: { command: "make" }, ...CHILD };

@@ -87,6 +87,10 @@ describe.each(["agent-sdk", "cli"] as const)("by %s", (runtime) => {
       "tool.started Edit",
       "tool.completed Edit",
     ]);
+    expect(of(events, "tool.started")[1]).toMatchObject({
+      title: "Edit: a.txt",
+      changes: [{ path: "a.txt" }],
+    });
     expect(of(events, "permission.requested")[0]).toMatchObject({ targetName: "claudecode.Edit" });
   });
 

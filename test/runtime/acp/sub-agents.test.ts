@@ -87,12 +87,19 @@ describe("a sub-agent", () => {
     const calls = updatesOf(frames).filter(({ toolCallId }) => toolCallId === "c1");
     expect(calls).toMatchObject([
       { sessionUpdate: "tool_call", kind: "read", status: "pending", _meta: { demian } },
-      { status: "in_progress", title: "read_file: src/a.ts", _meta: { demian } },
+      {
+        status: "in_progress",
+        title: "read_file: src/a.ts",
+        rawInput: { path: "src/a.ts" },
+        _meta: { demian },
+      },
       { status: "completed", _meta: { demian: { ...demian, durationMs: 1 } } },
     ]);
     const own = updatesOf(frames).filter(({ toolCallId }) => toolCallId === "d1");
     expect(own[0]).toMatchObject({ kind: "think", title: "delegate_agent: reviewer", rawInput: input });
     expect(JSON.stringify(own)).not.toContain("parentToolCallId");
+    // What it was asked about must not be taken back.
+    expect(own.slice(1).filter((step) => "rawInput" in step)).toEqual([]);
   });
 
   test("is told by the name that the call which started it has on the wire", async () => {
@@ -156,6 +163,21 @@ describe("a sub-agent", () => {
     });
     expect(order.indexOf("model.text.delta")).toBeLessThan(order.indexOf("c1"));
     expect(order.lastIndexOf("c1")).toBeLessThan(order.indexOf("model.text"));
+  });
+
+  test("has said everything before the call that started it ends", async () => {
+    const acp = await Harness.start();
+    const frames = await played(acp, (turn) => {
+      turn.emit({ type: "tool.requested", callId: "d1", name: "delegate_agent", input });
+      turn.emit({ type: "model.text.delta", text: "bye", ...CHILD });
+      const end = { ok: true as const, preview: "", content: "", durationMs: 1 };
+      turn.emit({ type: "tool.completed", callId: "d1", name: "delegate_agent", ...end });
+    });
+    const order = frames.flatMap(({ params }) => {
+      const { event, update } = (params ?? {}) as { event?: RuntimeEvent; update?: { status?: string } };
+      return event?.type ?? update?.status ?? [];
+    });
+    expect(order).toEqual(["pending", "model.text.delta", "completed"]);
   });
 
   test("that says much is heard before it is done, and not word by word", async () => {

@@ -1,7 +1,8 @@
 // Front matter comes from anybody: whatever it holds is plain data or a fault with a line, and never the end of the process.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LineFault, parseFrontMatter } from "../../../src/runtime/agents/front-matter.ts";
+import { parseFrontMatter } from "../../../src/runtime/agents/front-matter.ts";
+import { LineFault } from "../../../src/runtime/agents/line-fault.ts";
 
 const PIECES = [
   "[",

@@ -99,6 +99,10 @@ describe("what is retried", () => {
     expect(isRetryable(many)).toBe(expected);
   });
 
+  test("nothing that lasts for hours", () => {
+    expect(isRetryable(failed({ kind: "rate_limit", status: 429, isLasting: true }))).toBe(false);
+  });
+
   test("a socket that hung up, and nothing that has no cause", () => {
     expect(
       isRetryable(new ProviderError({ kind: "network", message: "x" }, new Error("socket hang up"))),

@@ -2,7 +2,7 @@
 // carried out.
 import { dirname } from "node:path";
 import { messageOf } from "../../../base/coded-error.ts";
-import type { ExternalTurn } from "../types.ts";
+import type { ExternalDecision, ExternalTurn } from "../types.ts";
 import { claudeHome } from "./login.ts";
 import { askUser } from "./questions.ts";
 import { categoryOf } from "./tools.ts";
@@ -69,16 +69,19 @@ export class ToolBridge {
       }
     }
     const decision = await turn.decide(callOf(request, translation), signal);
-    if (decision.allowed) return this.#allow(request, decision.input ?? input);
+    if (decision.allowed) return this.#allow(request, decision.input ?? input, decision.shown);
     translation.denied(callId);
     if (decision.stop === true) this.#isStopped = true;
     return deny(decision.reason ?? "It is not allowed.", decision.stop);
   }
 
-  #allow({ callId, tool, title }: ToolRequest, input: ToolRequest["input"]): ToolAnswer {
+  #allow(
+    { callId, tool }: ToolRequest,
+    input: ToolRequest["input"],
+    shown: ExternalDecision["shown"] = { title: tool },
+  ): ToolAnswer {
     const { turn, translation } = this.#order;
-    const words = title === undefined ? tool : `${tool}: ${title}`;
-    for (const event of translation.allowed(callId, words)) turn.emit(event);
+    for (const event of translation.allowed(callId, shown)) turn.emit(event);
     return { behavior: "allow", updatedInput: { ...input } };
   }
 

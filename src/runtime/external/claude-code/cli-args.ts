@@ -33,6 +33,11 @@ const ROWS: readonly FlagRow[] = [
   },
   { flag: "--model", value: ({ model }) => model },
   { flag: "--max-turns", value: ({ maxTurns }) => String(maxTurns), isHidden: true },
+  {
+    flag: "--max-budget-usd",
+    value: ({ maxBudgetUsd }) => (maxBudgetUsd === undefined ? undefined : String(maxBudgetUsd)),
+    without: "the budget is looked at between messages only",
+  },
   { flag: "--permission-mode", value: ({ permissionMode }) => permissionMode },
   { flag: "--resume", value: ({ resume }) => resume },
   // None: a workspace's settings run programs (hooks), the user's can replace the login (apiKeyHelper, env).

@@ -57,6 +57,8 @@ class ClaudeTurn {
   readonly #key: SessionKey;
   readonly #map: SessionMap;
   readonly #ledger: UsageLedger;
+  /** Of the budget. */
+  #leftUsd: number | undefined;
   /** By session of Claude Code. */
   readonly #locks = new Map<string, () => void>();
 
@@ -82,7 +84,7 @@ class ClaudeTurn {
     const { config } = this.#parts;
     const { signal, text, parts } = this.#turn;
     const attached = attach(text, parts, config.attachmentFallback);
-    await this.#ledger.check();
+    this.#leftUsd = await this.#ledger.check();
     if (config.authPreflight) await this.#checkLogin();
     const resume = await this.#begin();
     signal.throwIfAborted();
@@ -190,6 +192,7 @@ class ClaudeTurn {
       ...(resume === undefined ? {} : { resume }),
       ...(executable === undefined ? {} : { executable }),
       ...(useBareMode ? { bare: true } : {}),
+      ...(this.#leftUsd === undefined ? {} : { maxBudgetUsd: this.#leftUsd }),
     };
   }
 

@@ -22,6 +22,7 @@ export interface SdkOptions {
   env: Record<string, string>;
   model: string;
   maxTurns: number;
+  maxBudgetUsd?: number;
   permissionMode: "default" | "plan";
   systemPrompt: { type: "preset"; preset: "claude_code"; append?: string };
   tools: string[];

@@ -119,6 +119,7 @@ function optionsOf(order: ClaudeOrder, child: SdkChild): SdkOptions {
     env: { ...order.env },
     model: order.model,
     maxTurns: order.maxTurns,
+    ...(order.maxBudgetUsd === undefined ? {} : { maxBudgetUsd: order.maxBudgetUsd }),
     permissionMode: order.permissionMode,
     systemPrompt: {
       type: "preset",

@@ -1,5 +1,8 @@
 // The tool calls of one message to Claude Code, from what its model wants to what came of it.
 import type { EventBody, ToolFailure } from "../../events.ts";
+import type { ExternalDecision } from "../types.ts";
+
+export type Shown = NonNullable<ExternalDecision["shown"]>;
 
 interface Call {
   tool: string;
@@ -31,12 +34,12 @@ export class ToolCalls {
     return [{ type: "tool.requested", callId, name: tool, input, ...executed(tool) }];
   }
 
-  started(callId: string, title: string): EventBody[] {
+  started(callId: string, shown: Shown): EventBody[] {
     const call = this.#open.get(callId);
     if (call === undefined || call.isStarted) return [];
     call.isStarted = true;
     const { tool: name, input } = call;
-    return [{ type: "tool.started", callId, name, input, title, ...executed(name) }];
+    return [{ type: "tool.started", callId, name, input, ...shown, ...executed(name) }];
   }
 
   denied(callId: string): void {

@@ -3,7 +3,7 @@
 import type { EventBody } from "../../events.ts";
 import type { ExternalReport } from "../types.ts";
 import { type Answer, type Ending, isHopeless, reportOf } from "./translate-result.ts";
-import { ToolCalls } from "./translate-tools.ts";
+import { type Shown, ToolCalls } from "./translate-tools.ts";
 import type { ClaudeMessage, ToolRequest } from "./transport.ts";
 
 export interface TranslationOptions {
@@ -77,8 +77,8 @@ export class Translation {
     return this.#calls.requested(request.callId, request.tool, request.input);
   }
 
-  allowed(callId: string, title: string): EventBody[] {
-    return this.#calls.started(callId, title);
+  allowed(callId: string, shown: Shown): EventBody[] {
+    return this.#calls.started(callId, shown);
   }
 
   denied(callId: string): void {

@@ -14,6 +14,8 @@ export interface ClaudeOrder {
   /** Absolute and real. */
   cwd: string;
   maxTurns: number;
+  /** It ends when that much was spent; absent: nobody set a limit. */
+  maxBudgetUsd?: number;
   /** A session of Claude Code to go on with; absent: a new one. */
   resume?: string;
   permissionMode: "default" | "plan";

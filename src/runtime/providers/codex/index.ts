@@ -82,16 +82,16 @@ export function createCodexProvider(config: CodexConfig, context: ProviderContex
     let isBegun = false;
     let fault: ProviderError | undefined;
     try {
-      for await (const chunk of readChunks(body, place)) {
+      for await (const chunk of readChunks(body, place, () => answer.isFinished)) {
         for (const event of chunk === "end" ? [] : answer.add(chunk.value)) {
           isBegun = true;
           yield event;
         }
-        if (answer.failure !== undefined || answer.isFinished) break;
+        if (answer.failure !== undefined) break;
       }
     } catch (error) {
       fault = transportError(place, error, signal);
-      answer.fail(fault.failure);
+      if (!answer.isFinished || signal.aborted) answer.fail(fault.failure);
     }
     const done = answer.finish(taken);
     if (!isBegun && done.stopReason === "error" && done.error !== undefined) {

@@ -125,7 +125,7 @@ describe("37 the command line", () => {
 
   test("as the protocol wants it, with nobody's settings but ours", () => {
     const { args, missing } = cliArgs(
-      stage.order("hi", { resume: "r", bare: true, permissionMode: "plan" }),
+      stage.order("hi", { resume: "r", bare: true, permissionMode: "plan", maxBudgetUsd: 0.5 }),
       all,
     );
     expect(missing).toEqual([]);
@@ -134,7 +134,18 @@ describe("37 the command line", () => {
     expect(args.filter((arg) => arg !== settings)).toEqual([
       ...["--print", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
       ...["--permission-prompt-tool", "stdio", "--include-partial-messages", "--model", "sonnet"],
-      ...["--max-turns", "5", "--permission-mode", "plan", "--resume", "r", "--setting-sources", ""],
+      ...[
+        "--max-turns",
+        "5",
+        "--max-budget-usd",
+        "0.5",
+        "--permission-mode",
+        "plan",
+        "--resume",
+        "r",
+        "--setting-sources",
+        "",
+      ],
       ...["--strict-mcp-config", "--settings", "--tools", "Bash,Read", "--bare"],
     ]);
   });

@@ -243,6 +243,13 @@ describe("36 usage ledger", () => {
     expect(stage.orders).toHaveLength(1);
   });
 
+  test("a message may spend what is left of the budget, and no more", async () => {
+    await stage.run({ budgetUsd: 1 });
+    await stage.run({ budgetUsd: 1 });
+    await stage.run();
+    expect(stage.orders.map(({ maxBudgetUsd }) => maxBudgetUsd)).toEqual([1, 0.75, undefined]);
+  });
+
   test("what an aborted or failed message cost counts as well", async () => {
     stage.script = async function* (order) {
       for await (const message of stage.answer(order)) {

@@ -1,0 +1,11 @@
+// What is wrong in a file, and where.
+
+/** Lines count from 1. */
+export class LineFault extends Error {
+  readonly line: number;
+
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
+}

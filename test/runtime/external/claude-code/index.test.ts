@@ -1,0 +1,92 @@
+// Whether Claude Code can be selected here, and what to do if not. Nothing is run for it.
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ClaudeCode } from "../../../../src/runtime/config/login-providers.ts";
+import { createClaudeCode } from "../../../../src/runtime/external/claude-code/index.ts";
+import { findInstalled } from "../../../../src/runtime/external/claude-code/installed.ts";
+import { providerChoices } from "../../../../src/runtime/providers/resolve.ts";
+
+let home: string;
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "demian-installed-")));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function program(path: string, mode = 0o755): string {
+  const file = join(home, path);
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, "#!/bin/sh\nexit 9\n");
+  chmodSync(file, mode);
+  return file;
+}
+const config = (more: object = {}) => ClaudeCode.parse({ type: "claudecode", model: "sonnet", ...more });
+const cli = (more: object = {}) => config({ runtime: "cli", ...more });
+const env = (more: Record<string, string> = {}) => ({ HOME: home, PATH: join(home, "bin"), ...more });
+
+describe("35 what has to be installed", () => {
+  test("by the program: its usual place, else the PATH", () => {
+    expect(() => findInstalled("claudecode", cli(), env())).toThrow(
+      "Claude Code is not installed: there is no ~/.local/bin/claude and no claude on the PATH; install it, or name it in providers.claudecode.cliPath",
+    );
+    const onPath = program("bin/claude");
+    expect(findInstalled("claudecode", cli(), env())).toBe(onPath);
+    const usual = program(".local/bin/claude");
+    expect(findInstalled("claudecode", cli(), env())).toBe(usual);
+  });
+
+  test("a path of the user's, with ~ for their home; nothing else is taken instead", () => {
+    program("bin/claude");
+    const mine = program("mine/claude");
+    expect(findInstalled("claudecode", cli({ cliPath: "~/mine/claude" }), env())).toBe(mine);
+    expect(() => findInstalled("mine", cli({ cliPath: "~/other" }), env())).toThrow(
+      "providers.mine.cliPath is ~/other, and there is no such program",
+    );
+  });
+
+  test("what is no program is none: a directory, a file that cannot be executed, a place relative to the workspace", () => {
+    mkdirSync(join(home, "bin/claude"), { recursive: true });
+    program(".local/bin/claude", 0o644);
+    expect(() => findInstalled("claudecode", cli(), env())).toThrow("not installed");
+    expect(() => findInstalled("claudecode", cli(), env({ PATH: "." }))).toThrow("not installed");
+    expect(() => findInstalled("claudecode", cli({ cliPath: "bin/claude" }), env())).toThrow(
+      "no such program",
+    );
+  });
+
+  test("by the Agent SDK: its package, or the file that a variable names; and it brings its own program", () => {
+    const without = () => findInstalled("claudecode", config(), env(), () => false);
+    expect(without).toThrow(
+      /^the Agent SDK of Claude Code is not installed; install it beside demian .* runtime: "cli"/,
+    );
+    expect(findInstalled("claudecode", config(), env(), () => true)).toBeUndefined();
+    const DEMIAN_CLAUDE_SDK = program("sdk.mjs");
+    expect(findInstalled("claudecode", config(), env({ DEMIAN_CLAUDE_SDK }), () => false)).toBeUndefined();
+    expect(() =>
+      findInstalled("claudecode", config(), env({ DEMIAN_CLAUDE_SDK: "/nowhere.mjs" }), () => true),
+    ).toThrow("not installed");
+    const cliPath = program("mine/claude");
+    expect(findInstalled("claudecode", config({ cliPath }), env(), () => true)).toBe(cliPath);
+  });
+
+  test("a list of providers says which are ready, and what to do for the others", () => {
+    const choices = () =>
+      providerChoices(
+        { claude: cli(), legacy: { type: "claudecode-api-legacy", model: "x" } as never },
+        env(),
+      );
+    expect(choices()).toMatchObject([
+      { key: "claude", isReady: false, problem: expect.stringContaining("not installed") },
+      { key: "legacy", isReady: false, problem: expect.stringContaining("use the type claudecode") },
+    ]);
+    program("bin/claude");
+    expect(choices()[0]).toMatchObject({ key: "claude", type: "claudecode", isReady: true });
+  });
+
+  test("it is an agent of its own, with what was configured for its tools", () => {
+    program("bin/claude");
+    const made = createClaudeCode(cli({ defaultDecision: "ask" }), { key: "c", model: "sonnet", env: env() });
+    expect(made).toMatchObject({ executor: "claudecode", defaultDecision: "ask" });
+  });
+});
