@@ -249,7 +249,7 @@ const Trust = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      "Only from `--trust-project`: trusts the project's config as it is now. In a file it is ignored.",
+      "Only from `--trust-project`: trusts the project's config, agents and tools as they are now. In a file it is ignored.",
     ),
 });
 

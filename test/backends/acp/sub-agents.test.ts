@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createAcpBackend } from "../../../src/backends/acp/index.ts";
+import { toReply } from "../../../src/backends/acp/requests.ts";
 import { readSettings } from "../../../src/backends/acp/settings.ts";
 import { type AcpState, newState, type Report } from "../../../src/backends/acp/state.ts";
 import { abandonTurn, beginTurn, type Frame, translate } from "../../../src/backends/acp/translate.ts";
@@ -219,6 +220,22 @@ describe("a sub-agent", () => {
     const other = play(running({}), [request]);
     expect(other.at(-1)).toMatchObject({ kind: "ask" });
     expect(other.at(-1)).not.toMatchObject({ ask: { path: expect.anything() } });
+  });
+
+  test("that was allowed for this session is asked about again when it would be given another text", () => {
+    const state = running();
+    const start = (id: number, handoff: string): Frame => {
+      const invocation = { provider: "big", model: "large", handoff };
+      const rawInput = { agent: "reviewer", task: "look", invocation };
+      const toolCall = { toolCallId: `d${id}`, name: "delegate_agent", kind: "think", title: "t", rawInput };
+      const params = { toolCall, options: [{ optionId: "y", kind: "allow_once" }] };
+      return { kind: "request", id, method: "session/request_permission", params };
+    };
+    const kinds = (frame: Frame) => translate(state, frame).map(({ kind }) => kind);
+    expect(kinds(start(1, "one"))).toContain("ask");
+    toReply(state, "1", { decision: "acceptForSession" });
+    expect(kinds(start(2, "one"))).toContain("reply");
+    expect(kinds(start(3, "two"))).toContain("ask");
   });
 
   test("is not told a second time by the lines that other clients see", () => {

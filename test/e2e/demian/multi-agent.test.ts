@@ -210,7 +210,7 @@ test("the daemon is killed while the sub-agent asks: the request is orphaned, no
 });
 
 test("without the option the configuration decides, and there is one agent", async () => {
-  const talk = await world.session({ agent_mode: "single-agent" });
+  const talk = await world.session({ agent_mode: null });
   world.model.script(chatReply("Alone."));
   await talk.say("hello");
   expect(toolNames()).not.toContain("delegate_agent");

@@ -69,14 +69,11 @@ function inHome(path: string, env: Env): string {
   return path.startsWith("~/") ? join(homeDir(env), path.slice(2)) : path;
 }
 
-/** What is relative on the PATH would be a program of the workspace's. */
 function onPath(name: string, env: Env): string[] {
-  return (env["PATH"] ?? "")
-    .split(delimiter)
-    .filter(isAbsolute)
-    .map((directory) => join(directory, name));
+  return (env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, name));
 }
 
+/** What is relative, also on the PATH, would be a program of the workspace's. */
 function isProgram(path: string): boolean {
   if (!isAbsolute(path)) return false;
   try {

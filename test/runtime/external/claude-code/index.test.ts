@@ -1,7 +1,7 @@
 // Whether Claude Code can be selected here, and what to do if not. Nothing is run for it.
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ClaudeCode } from "../../../../src/runtime/config/login-providers.ts";
 import { createClaudeCode } from "../../../../src/runtime/external/claude-code/index.ts";
@@ -49,10 +49,9 @@ describe("35 what has to be installed", () => {
     mkdirSync(join(home, "bin/claude"), { recursive: true });
     program(".local/bin/claude", 0o644);
     expect(() => findInstalled("claudecode", cli(), env())).toThrow("not installed");
-    expect(() => findInstalled("claudecode", cli(), env({ PATH: "." }))).toThrow("not installed");
-    expect(() => findInstalled("claudecode", cli({ cliPath: "bin/claude" }), env())).toThrow(
-      "no such program",
-    );
+    const file = relative(process.cwd(), program("relative/claude"));
+    expect(() => findInstalled("claudecode", cli(), env({ PATH: dirname(file) }))).toThrow("not installed");
+    expect(() => findInstalled("claudecode", cli({ cliPath: file }), env())).toThrow("no such program");
   });
 
   test("by the Agent SDK: its package, or the file that a variable names; and it brings its own program", () => {

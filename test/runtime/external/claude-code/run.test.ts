@@ -88,6 +88,8 @@ describe("36 session mapping", () => {
     const [main, sub] = stage.known;
     expect(stage.resumed).toEqual([undefined, undefined, main, sub]);
     expect(stage.splits).toEqual([]);
+    await stage.run({}, { model: "opus" });
+    expect(stage.splits).toEqual(["model"]);
   });
 
   test("stateless: every message begins anew, nothing is kept and nothing is told", async () => {
@@ -96,6 +98,12 @@ describe("36 session mapping", () => {
     expect(stage.resumed).toEqual([undefined, undefined]);
     expect(stage.splits).toEqual([]);
     expect(() => readdirSync(stage.stateDirectory)).toThrow("ENOENT");
+  });
+
+  test("stateless: what was kept before is not gone on with", async () => {
+    await stage.run();
+    await stage.run({ historyPolicy: "stateless" });
+    expect(stage.resumed).toEqual([undefined, undefined]);
   });
 
   test("what Claude Code itself changes (/clear) is what goes on", async () => {
@@ -154,6 +162,19 @@ describe("36 invalid resume", () => {
     expect(stage.splits).toEqual(["invalid_resume"]);
     await stage.run();
     expect(stage.resumed.at(-1)).toBe([...stage.known][0]);
+  });
+
+  test("a session that is gone is forgotten, even if the next one does not begin", async () => {
+    await stage.run();
+    stage.known.clear();
+    stage.script = async function* (order) {
+      if (order.resume === undefined) throw new ClaudeFailure("died", "gone");
+      yield* stage.answer(order);
+    };
+    expect(await stage.run()).toMatchObject({ outcome: "failed" });
+    stage.script = undefined;
+    await stage.run();
+    expect(stage.resumed).toEqual([undefined, expect.any(String), undefined, undefined]);
   });
 
   test("auto-recover: a summary of what was said stands in front, and it is bounded", async () => {

@@ -100,6 +100,18 @@ describe("tools", () => {
     expect(translation.finish({ ...ENDED, aborted: true })).toEqual([]);
   });
 
+  it("and words of a sub-agent are not mixed into the answer", () => {
+    const inner = { parent_tool_use_id: "toolu_1" };
+    const delta = { type: "content_block_delta", delta: { type: "text_delta", text: "inner" } };
+    const content = [{ type: "text", text: "inner" }];
+    const { events, translation } = tell([
+      { type: "stream_event", event: delta, ...inner },
+      { type: "assistant", message: { id: "m", content }, ...inner },
+    ]);
+    expect(events).toEqual([]);
+    expect(translation.report({ ...ENDED, aborted: true })).toMatchObject({ text: "", turns: 0 });
+  });
+
   it("of a sub-agent are told, and what it says is not the answer", () => {
     const { translation, types } = tell(trace("47-subagent"));
     expect(types.filter((type) => type === "tool.requested")).toHaveLength(1);
@@ -186,6 +198,11 @@ describe("on the way", () => {
       status: 401,
     });
     expect(translation.isHopeless).toBe(true);
+    const cut = tell(trace("20-err-401").filter(({ type }) => type !== "result")).translation;
+    expect(cut.report({ ...ENDED, fault: "cut" })).toMatchObject({
+      outcome: "failed",
+      failure: { kind: "auth", status: 401, message: expect.stringMatching(/`\/login`/) },
+    });
     expect(tell(trace("20-err-500")).translation.isHopeless).toBe(false);
   });
 

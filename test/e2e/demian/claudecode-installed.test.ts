@@ -1,0 +1,37 @@
+// demian as it is built, with an Agent SDK that is installed elsewhere.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ROOT } from "../../support/daemon.ts";
+import { ClaudeCodeWorld } from "./claudecode-world.ts";
+
+const start = promisify(execFile);
+
+let world: ClaudeCodeWorld;
+
+beforeEach(async () => {
+  world = await ClaudeCodeWorld.open("agent-sdk");
+});
+
+afterEach(() => world.close());
+
+function demian(...args: string[]) {
+  const { cwd, env } = world.place;
+  return start(process.execPath, [join(ROOT, "dist/demian-cli.js"), ...args], { cwd, env });
+}
+
+test("the SDK that a variable names is used, and what it does is shown", async () => {
+  const { stdout, stderr } = await demian("--yes", "#mock:bash echo from there");
+  expect(stdout).toBe("tool said: from there\n");
+  expect(stderr).toMatch(/CC Bash: echo from there/);
+});
+
+test("without the SDK it says what to install, and starts nothing", async () => {
+  delete world.place.env["DEMIAN_CLAUDE_SDK"];
+  await expect(demian("#mock:text never")).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/npm install -g @anthropic-ai\/claude-agent-sdk/),
+  });
+  expect(world.model.requests).toEqual([]);
+});
