@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SdkTransport } from "../../../../src/runtime/external/claude-code/sdk.ts";
-import type { ClaudeSdk, SdkOptions } from "../../../../src/runtime/external/claude-code/sdk-types.ts";
+import type {
+  ClaudeSdk,
+  SdkOptions,
+  SdkProcess,
+} from "../../../../src/runtime/external/claude-code/sdk-types.ts";
 import type { ClaudeMessage, ClaudeOrder } from "../../../../src/runtime/external/claude-code/transport.ts";
 import { untilGone, untilRuns } from "../../../e2e/processes.ts";
 import { trace } from "./traces.ts";
@@ -232,6 +236,30 @@ describe("the process", () => {
     const { messages, error } = await heard(transportOf(script));
     expect(messages.map(({ type }) => type)).toEqual(["system", "result"]);
     expect(error).toBeUndefined();
+  });
+
+  it("has time to say how it ended when it listens to the interrupt", async () => {
+    let child: SdkProcess | undefined;
+    const script = {
+      async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
+        const args = ["-c", "read -r line; sleep 0.3; echo half; read -r more"];
+        child = spawnClaudeCodeProcess({ command: "/bin/sh", args, cwd: home, env });
+        const said = new Promise<unknown>((resolve) => {
+          child?.stdout.once("data", resolve);
+          child?.once("exit", () => resolve("nothing"));
+        });
+        yield { type: "system" };
+        abort.abort();
+        yield { ...RESULT, result: String(await said) };
+      },
+      interrupt: () => {
+        child?.stdin.write("stop\n");
+        return Promise.resolve();
+      },
+    };
+    const { messages } = await heard(transportOf(script));
+    expect(messages.at(-1)).toMatchObject({ type: "result", result: "half\n" });
+    await untilGone(mark());
   });
 
   it("that does not listen to an interrupt is ended with everything that it started", async () => {
