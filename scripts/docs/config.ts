@@ -37,7 +37,7 @@ export function configPage(): string {
     "Example:",
     '```toml\nclaude_bin = "/opt/claude/bin/claude"\nsession_retention_days = 30\nmax_concurrent_sessions = 16\n```',
     "## Agents that speak ACP",
-    `Every program that speaks the [Agent Client Protocol](https://agentclientprotocol.com) on its standard input and output becomes a backend with a table \`[agents.NAME]\` in the file; \`NAME\` is then the \`backend\` of a session, and \`options.NAME\` its options (those of [\`options.demian\`](../schemas/blemees-2/options.demian.json)). \`demian\` is built in. A name has letters, digits, \`.\`, \`_\` and \`-\`; ${RESERVED_NAMES.map((name) => code(name)).join(", ")} are taken. An unknown key or a bad value in such a table ends the start with exit code 2.`,
+    `Every program that speaks the [Agent Client Protocol](https://agentclientprotocol.com) on its standard input and output becomes a backend with a table \`[agents.NAME]\` in the file; \`NAME\` is then the \`backend\` of a session, and \`options.NAME\` its options (those of [\`options.demian\`](../schemas/blemees-2/options.demian.json), but for \`agent_mode\`). \`demian\` is built in. A name has letters, digits, \`.\`, \`_\` and \`-\`; ${RESERVED_NAMES.map((name) => code(name)).join(", ")} are taken. An unknown key or a bad value in such a table ends the start with exit code 2.`,
     table(["key", "default", "meaning"], agentRows),
     AGENT_EXAMPLES,
     "An agent asks for what its own settings say. Codex decides by a model of its own unless `INITIAL_AGENT_MODE` says otherwise; OpenCode asks nothing without `permission` in its config. How its events are translated: [agent-events.md](agent-events.md#acp).",

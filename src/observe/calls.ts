@@ -17,8 +17,8 @@ export interface Call {
 const MAX_COMMAND_CHARS = 2048;
 const MAX_PATH_CHARS = 1024;
 
-/** Bash: Claude Code. shell: Codex, over both of its wires. demo_shell: the demo agent. */
-const COMMANDS: ReadonlySet<string> = new Set(["Bash", "shell", "demo_shell"]);
+/** Bash: Claude Code. shell: Codex, over both of its wires. bash: demian. demo_shell: the demo agent. */
+const COMMANDS: ReadonlySet<string> = new Set(["Bash", "shell", "bash", "demo_shell"]);
 
 type Change = Pick<Call, "file_path" | "diff_summary">;
 
@@ -31,6 +31,8 @@ const CHANGES: ReadonlyMap<string, (input: JsonObject) => Change> = new Map([
     "NotebookEdit",
     ({ notebook_path, new_source }) => toChange(notebook_path, { added: linesIn(new_source) }),
   ],
+  ["edit_file", ({ path, oldString, newString }) => toChange(path, editCount(oldString, newString))],
+  ["write_file", ({ path, content }) => toChange(path, { added: linesIn(content) })],
   ["apply_patch", ({ changes }) => toPatch(objects(changes))],
 ] as const);
 

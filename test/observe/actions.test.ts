@@ -145,6 +145,17 @@ describe("what a call is about", () => {
     ["Bash", { command: "ls" }, { item_type: "commandExecution", command: "ls" }],
     ["shell", ["bash", "-lc", "ls"], { item_type: "commandExecution", command: "bash -lc ls" }],
     ["shell", null, { item_type: "commandExecution" }],
+    ["bash", { command: "ls" }, { item_type: "commandExecution", command: "ls" }],
+    [
+      "write_file",
+      { path: "a", content: "x\ny" },
+      { item_type: "fileChange", file_path: "a", diff_summary: "+2" },
+    ],
+    [
+      "edit_file",
+      { path: "a", oldString: "a\nb", newString: "a\nc" },
+      { item_type: "fileChange", file_path: "a", diff_summary: "+1 -1" },
+    ],
     [
       "Write",
       { file_path: "/a", content: "x\ny" },

@@ -49,7 +49,7 @@ export function frameLines(frame: WireFrame, columns: number): Line[] {
 /** What a tool was called with, as briefly as people say it. */
 export function toolText(name: string, input: unknown): string {
   const fields = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
-  const key = ["command", "file_path", "path", "pattern", "url", "query", "description"].find(
+  const key = ["command", "file_path", "path", "pattern", "url", "query", "description", "agent"].find(
     (candidate) => typeof fields[candidate] === "string" || Array.isArray(fields[candidate]),
   );
   const value = key === undefined ? short(input) : [fields[key]].flat().join(" ");

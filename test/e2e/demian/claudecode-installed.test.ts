@@ -18,7 +18,10 @@ afterEach(() => world.close());
 
 function demian(...args: string[]) {
   const { cwd, env } = world.place;
-  return start(process.execPath, [join(ROOT, "dist/demian-cli.js"), ...args], { cwd, env });
+  const running = start(process.execPath, [join(ROOT, "dist/demian-cli.js"), ...args], { cwd, env });
+  // It would take what is piped into it for a part of the question.
+  running.child.stdin?.end();
+  return running;
 }
 
 test("the SDK that a variable names is used, and what it does is shown", async () => {

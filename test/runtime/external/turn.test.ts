@@ -187,13 +187,24 @@ describe("an end", () => {
     expect(await send()).toMatchObject({ outcome: "failed", message: expect.stringMatching(/oops.*bug/) });
   });
 
-  it("comes after everything that was told, questions included", async () => {
-    const { send, basis } = stage(async ({ emit, decide, signal }) => {
-      emit({ type: "model.text", text: "let me", final: false });
-      await decide({ callId: "c1", tool: "TodoWrite", input: {} }, signal);
-      return {};
-    });
+  it("comes after everything that was told, and so does every question", async () => {
+    let before: string[] = [];
+    const { send, basis } = stage(
+      async ({ emit, decide, signal }) => {
+        emit({ type: "model.text", text: "let me", final: false });
+        await decide({ callId: "c1", tool: "TodoWrite", input: {} }, signal);
+        return {};
+      },
+      {
+        hooks: () => new Promise((resolve) => setImmediate(() => resolve({}))),
+        decide: () => {
+          before = basis.events.map(({ type }) => type);
+          return Promise.resolve({ allowed: true, by: "rule", always: false });
+        },
+      },
+    );
     await send();
+    expect(before).toEqual(["user.message", "model.text"]);
     expect(basis.events.map(({ type }) => type)).toEqual([
       "user.message",
       "model.text",

@@ -1,5 +1,7 @@
 // Claude Code as an agent of its own, selected like a provider.
+import { messageOf } from "../../../base/coded-error.ts";
 import type { ClaudeCodeConfig, ProviderContext } from "../../providers/registry-types.ts";
+import { noUsage } from "../../usage.ts";
 import type { ExternalRuntime } from "../types.ts";
 import { findInstalled } from "./installed.ts";
 import type { ClaudeTransport } from "./transport.ts";
@@ -16,17 +18,16 @@ export function createClaudeCode(config: ClaudeCodeConfig, { key, env }: Provide
     executor: "claudecode",
     defaultDecision: config.defaultDecision,
     async run(turn) {
-      const { runClaudeTurn } = await import("./run.ts");
-      transport ??= loadTransport(config.runtime);
-      return runClaudeTurn(
-        {
-          config,
-          transport: await transport,
-          spend: PROCESS_SPEND,
-          ...(executable === undefined ? {} : { executable }),
-        },
-        turn,
-      );
+      try {
+        transport ??= loadTransport(config.runtime);
+        const [{ runClaudeTurn }, loaded] = await Promise.all([import("./run.ts"), transport]);
+        const program = executable === undefined ? {} : { executable };
+        return await runClaudeTurn({ config, transport: loaded, spend: PROCESS_SPEND, ...program }, turn);
+      } catch (error) {
+        // A part of demian is missing, or was replaced while it runs.
+        const message = `the runtime of Claude Code cannot be loaded: ${messageOf(error)}; install demian again`;
+        return { outcome: "failed", text: "", turns: 0, usage: noUsage(), message };
+      }
     },
   };
 }

@@ -86,9 +86,9 @@ class ClaudeTurn {
     const attached = attach(text, parts, config.attachmentFallback);
     this.#leftUsd = await this.#ledger.check();
     if (config.authPreflight) await this.#checkLogin();
-    const resume = await this.#begin();
-    signal.throwIfAborted();
     try {
+      const resume = await this.#begin();
+      signal.throwIfAborted();
       const report = await this.#converse(attached, resume);
       await this.#ledger.add(report.usage.costUsd ?? 0);
       if (report.outcome === "aborted") await this.#afterAbort();

@@ -321,8 +321,13 @@ describe("36 aborting", () => {
   });
 
   test("a message that is aborted already asks nobody", async () => {
-    expect(await stage.run({}, { signal: AbortSignal.abort() })).toMatchObject({ outcome: "aborted" });
+    const signal = AbortSignal.abort();
+    expect(await stage.run({}, { signal })).toMatchObject({ outcome: "aborted" });
     expect(stage.orders).toEqual([]);
+    // Nor does it hold a session that was to go on.
+    await stage.run();
+    expect(await stage.run({}, { signal })).toMatchObject({ outcome: "aborted" });
+    expect(await stage.run()).toMatchObject({ outcome: "completed" });
   });
 });
 
