@@ -1,10 +1,7 @@
 // A turn that is aborted at each of its moments: real HTTP, real processes, hooks that are programs.
-import { readdirSync, readFileSync } from "node:fs";
-import { setImmediate as nextRound } from "node:timers/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { RuntimeEvent } from "../../src/runtime/events.ts";
-import { answered } from "../../src/runtime/history.ts";
+import { afterEach, beforeEach, test } from "vitest";
 import { chatReply, type ModelServer, type Reply, startModelServer } from "../support/model-server.ts";
+import { abortAtEveryEvent, PAUSES } from "./every-moment.ts";
 import { Place } from "./place.ts";
 
 /** No other process sleeps so long. */
@@ -41,62 +38,10 @@ const reply: Reply = (exchange) => {
   return chatReply("Here.", messages.at(-1)?.content === "work" ? calls : [])(exchange);
 };
 
-test.each([
-  ["at once", () => Promise.resolve()],
-  ["a little later", () => nextRound()],
-] as const)(
+test.each(PAUSES)(
   "a turn that is aborted %s after any of its events ends once, leaves a whole history and no process, and the next one works",
   { timeout: 60_000 },
   async (_name, pause) => {
-    const events: RuntimeEvent[] = [];
-    let abortAt = Number.POSITIVE_INFINITY;
-    let abort = new AbortController();
-    const { session } = await place.open({
-      onEvent: (event) => {
-        events.push(event);
-        if (events.length === abortAt) void pause().then(() => abort.abort());
-      },
-    });
-    for (let at = 1, last = ""; last !== "completed"; at += 1) {
-      events.length = 0;
-      abortAt = at;
-      abort = new AbortController();
-      const report = await session.run({ text: "work", signal: abort.signal });
-      last = report.outcome;
-      expect(["aborted", "completed"]).toContain(last);
-      expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(1);
-      expect(events.at(-1)?.type).toBe("turn.ended");
-      expect(openCalls(events)).toEqual([]);
-      expect(answered(session.history)).toEqual(session.history);
-      expect(processesOf(SLEEP)).toEqual([]);
-      abortAt = Number.POSITIVE_INFINITY;
-      expect(await session.run({ text: "go on" })).toMatchObject({ outcome: "completed" });
-      // A turn that ran to its end although it was told to stop near it is not the end of the search.
-      if (last === "completed" && events.length >= at) last = "";
-      if (at > 60) throw new Error("the turn never completes");
-    }
+    await abortAtEveryEvent({ open: (order) => place.open(order), pause, argument: SLEEP, maxEvents: 60 });
   },
 );
-
-/** Calls that were told of and whose end was not. */
-function openCalls(events: readonly RuntimeEvent[]): string[] {
-  const ended = new Set(
-    events.flatMap((event) =>
-      event.type === "tool.completed" || event.type === "tool.failed" ? [event.callId] : [],
-    ),
-  );
-  return events.flatMap((event) =>
-    event.type === "tool.requested" && !ended.has(event.callId) ? [event.callId] : [],
-  );
-}
-
-function processesOf(argument: string): string[] {
-  if (process.platform !== "linux") return [];
-  return readdirSync("/proc").filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(argument);
-    } catch {
-      return false; // it has ended meanwhile
-    }
-  });
-}

@@ -1,12 +1,11 @@
 // A delegation that is aborted at each of its moments: no child goes on, no line of the transcript is cut, the result is
 // clear, and the next turn works.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as nextRound } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RuntimeEvent } from "../../../src/runtime/events.ts";
-import { answered } from "../../../src/runtime/history.ts";
 import { anthropicReply, chatReply, type Reply } from "../../support/model-server.ts";
+import { abortAtEveryEvent, PAUSES } from "../every-moment.ts";
 import { delegate, subAgent, Team, wire } from "./team.ts";
 
 /** No other process sleeps so long. */
@@ -38,40 +37,15 @@ const childReply: Reply = (exchange) => {
 };
 
 describe("40: root abort cancels the active child", () => {
-  test.each([
-    ["at once", () => Promise.resolve()],
-    ["a little later", () => nextRound()],
-  ] as const)("%s after any of its events", { timeout: 60_000 }, async (_name, pause) => {
+  test.each(PAUSES)("%s after any of its events", { timeout: 60_000 }, async (_name, pause) => {
     team.main.script(...Array.from({ length: 300 }, () => mainReply));
     team.other.script(...Array.from({ length: 300 }, () => childReply));
-    const events: RuntimeEvent[] = [];
-    let abortAt = Number.POSITIVE_INFINITY;
-    let abort = new AbortController();
-    const { session } = await team.open({
-      onEvent: (event) => {
-        events.push(event);
-        if (events.length === abortAt) void pause().then(() => abort.abort());
-      },
+    const session = await abortAtEveryEvent({
+      open: (order) => team.open(order),
+      pause,
+      argument: SLEEP,
+      maxEvents: 120,
     });
-    for (let at = 1, last = ""; last !== "completed"; at += 1) {
-      events.length = 0;
-      abortAt = at;
-      abort = new AbortController();
-      const report = await session.run({ text: "work", signal: abort.signal });
-      last = report.outcome;
-      expect(["aborted", "completed"]).toContain(last);
-      const count = events.length;
-      await nextRound();
-      expect(events).toHaveLength(count);
-      expect(events.at(-1)).toMatchObject({ type: "turn.ended", outcome: last });
-      expect(events.at(-1)?.agentPath).toBeUndefined();
-      expect(openInvocations(events)).toEqual([]);
-      expect(answered(session.history)).toEqual(session.history);
-      expect(sleeping()).toEqual([]);
-      // A turn that ran to its end although it was told to stop near it is not the end of the search.
-      if (last === "completed" && events.length >= at) last = "";
-      if (at > 120) throw new Error("the turn never completes");
-    }
     const lines = transcript(session.id);
     expect(lines.length).toBeGreaterThan(100);
     expect(lines.some(({ type }) => type === "agent.invocation.cancelled")).toBe(true);
@@ -158,17 +132,6 @@ describe("what goes wrong in a child", () => {
   });
 });
 
-function openInvocations(events: readonly RuntimeEvent[]): unknown[] {
-  const open = new Set<unknown>();
-  for (const event of events) {
-    if (event.type === "agent.invocation.started") open.add(event.invocationId);
-    if (/^agent\.invocation\.(completed|failed|cancelled)$/.test(event.type)) open.delete(event.invocationId);
-    if (event.type === "tool.requested") open.add(event.callId);
-    if (event.type === "tool.completed" || event.type === "tool.failed") open.delete(event.callId);
-  }
-  return [...open];
-}
-
 /** Every line is whole, or this throws. */
 function transcript(sessionId: string): RuntimeEvent[] {
   const path = join(team.place.cwd, ".demian/transcripts", sessionId, "session.jsonl");
@@ -178,15 +141,4 @@ function transcript(sessionId: string): RuntimeEvent[] {
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as RuntimeEvent);
-}
-
-function sleeping(): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(SLEEP);
-    } catch {
-      return false;
-    }
-  });
 }
