@@ -2,7 +2,7 @@
 // a tool, a hook or a person does; each of them has an outcome.
 import { messageOf } from "../base/coded-error.ts";
 import type { TurnEnd } from "./events.ts";
-import { aborted, blocked, guardAnswer, refuseToStop, submitMessage } from "./message-hooks.ts";
+import { aborted, blocked, guardAnswer, outOfTurns, refuseToStop, submitMessage } from "./message-hooks.ts";
 import type { ToolCall, UserMessage } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
 import type { ChatResponse, ProviderFailure, TokenUsage } from "./providers/types.ts";
@@ -61,11 +61,7 @@ async function conclude(turn: Turn, message: UserMessage): Promise<End> {
     const end = await model(turn);
     if (end !== undefined) return end;
   }
-  const limit = services.limits.maxTurns;
-  return {
-    outcome: "max_turns",
-    message: `stopped after ${limit} requests to the model; send another message to go on, or raise maxTurns`,
-  };
+  return { outcome: "max_turns", message: outOfTurns(services) };
 }
 
 /** One request and the calls that come of it. Undefined: ask again. */

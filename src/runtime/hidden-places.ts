@@ -33,9 +33,11 @@ const CREDENTIALS = [
   ".config/google-chrome",
   ".config/chromium",
   "Library/Keychains",
-  ".claude/.credentials.json",
-  ".gemini/oauth_creds.json",
-  ".local/share/opencode/auth.json",
+  // Whole directories: a file that is replaced from outside would be seen by a command that runs.
+  ".claude",
+  ".codex",
+  ".gemini",
+  ".local/share/opencode",
 ];
 
 /** `providers`: where their logins are, when they are not in the usual place. */
@@ -44,11 +46,18 @@ export function hiddenPlaces(env: Env, providers: DemianConfig["providers"] = {}
   const daemonState = env["BLEMEESD_STATE_DIR"] || join(stateDir(env), "..", "blemees");
   const sockets = [env["BLEMEES_SOCKET"], env["BLEMEESD_SOCKET"], env["XDG_RUNTIME_DIR"]];
   const codex = Object.values(providers).flatMap((one) => (one.type === "codex" ? [one] : []));
-  const logins = [{}, ...codex].map((one) => join(codexHomeOf(one, env), "auth.json"));
-  const claude = env["CLAUDE_CONFIG_DIR"] && join(env["CLAUDE_CONFIG_DIR"], ".credentials.json");
-  const places = [stateDir(env), join(home, ".demian"), daemonState, ...sockets, ...logins, claude];
+  const logins = [
+    ...[{}, ...codex].map((one) => loginPlace(codexHomeOf(one, env), "auth.json", home)),
+    loginPlace(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), ".credentials.json", home),
+  ];
+  const places = [stateDir(env), join(home, ".demian"), daemonState, ...sockets, ...logins];
   const named = places.filter((place): place is string => place !== undefined && place !== "");
   return [...new Set([...named, ...CREDENTIALS.map((name) => join(home, name))])];
+}
+
+/** The directory, unless the home directory is in it: then everything would be hidden. */
+function loginPlace(directory: string, file: string, home: string): string {
+  return relative(directory, home).startsWith("..") ? directory : join(directory, file);
 }
 
 /** Those of them that lie in the workspace, relative to it: it may be the home directory. */

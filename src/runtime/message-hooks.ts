@@ -21,6 +21,12 @@ export async function submitMessage(
   const text = textOfUser(message);
   const images = typeof message.content === "string" ? 0 : message.content.filter(isImage).length;
   services.emit({ type: "user.message", text, ...(images === 0 ? {} : { images }) });
+  // A handoff is not what the user wrote, and what a person allowed is sent as it was shown.
+  if (services.subAgent !== undefined) {
+    if (signal.aborted) return aborted();
+    services.history.begin(message);
+    return undefined;
+  }
   const outcome = await services.hooks.dispatch(
     hookInput(services, "UserPromptSubmit", { prompt: text }),
     signal,
@@ -66,6 +72,15 @@ export async function refuseToStop(
   );
   if (!outcome.blocked || signal.aborted) return undefined;
   return outcome.reason ?? "Go on: a hook does not let you stop yet.";
+}
+
+/** Why a turn ends that asked its model too often. */
+export function outOfTurns({ limits, subAgent }: Services): string {
+  const more =
+    subAgent === undefined
+      ? "send another message to go on, or raise maxTurns"
+      : "delegate the rest to go on, or raise delegation.subInvocationMaxTurns";
+  return `stopped after ${limits.maxTurns} requests to the model; ${more}`;
 }
 
 export function aborted(): Refused {

@@ -5,7 +5,7 @@ import { compactHistory } from "./context/compact.ts";
 import { type Delegation, MAIN, mainCaller } from "./delegation/delegation.ts";
 import type { EventBody, InvocationFields, RuntimeEvent } from "./events.ts";
 import { execute } from "./execution.ts";
-import { introduced } from "./introduction.ts";
+import { introduction } from "./introduction.ts";
 import type { Message, UserMessage } from "./messages.ts";
 import type { ModelMemory } from "./model-request.ts";
 import { hookInput, type Services } from "./services.ts";
@@ -40,6 +40,7 @@ export interface SessionParts {
 export interface DelegationRoot {
   root(): Services;
   emit(event: EventBody, who: InvocationFields & { agent: string }): void;
+  hooks(emit: Services["emit"]): Services["hooks"];
   transcriptPath: string | undefined;
 }
 
@@ -66,6 +67,7 @@ export class RootSession implements DemianSession {
     this.#delegation = parts.delegation?.({
       root: () => this.#services(),
       emit: (event, who) => this.#emit(event, who),
+      hooks: (emit) => parts.fixed.hooks(emit),
       transcriptPath: this.#transcript?.path,
     });
   }
@@ -202,7 +204,8 @@ export class RootSession implements DemianSession {
   }
 
   async #introduce(): Promise<void> {
-    const systemPrompt = await introduced(this.#services(), new AbortController().signal);
+    const said = await introduction(this.#services(), new AbortController().signal);
+    const systemPrompt = [this.#choice.systemPrompt, ...(said === "" ? [] : [said])].join("\n\n");
     this.#choice = { ...this.#choice, systemPrompt };
   }
 

@@ -4,15 +4,17 @@ import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import { nearest } from "../base/nearest.ts";
-import { createAgentRegistry, mainAgent } from "./agents/from-config.ts";
+import { createAgentRegistry, mainAgent, settleDefaultAgent } from "./agents/from-config.ts";
 import { buildSystemPrompt } from "./agents/system-prompt.ts";
 import type { AgentDefinition, RegistrySource } from "./agents/types.ts";
 import { commandEnv } from "./command-env.ts";
 import { type Contributions, loadContributions } from "./config/contributions.ts";
+import { fewer } from "./config/fewer.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { catalogText } from "./delegation/catalog.ts";
 import { createDelegateTool } from "./delegation/delegate-tool.ts";
 import { Delegation, mainCaller } from "./delegation/delegation.ts";
+import { DELEGATE_TOOL } from "./delegation/types.ts";
 import { callableFor } from "./delegation/validate.ts";
 import type { EventBody } from "./events.ts";
 import { hiddenPlaces, placesBelow } from "./hidden-places.ts";
@@ -25,6 +27,7 @@ import { createPermissionGate } from "./permissions/gate.ts";
 import { writablePlaces } from "./permissions/grantable.ts";
 import { openGrants } from "./permissions/grants.ts";
 import { unknownTools } from "./permissions/unknown-tools.ts";
+import { settleRenewals } from "./providers/codex/refresh.ts";
 import { providerChoices, resolveProvider } from "./providers/resolve.ts";
 import { isExternal, type ResolvedProvider } from "./providers/types.ts";
 import { type Choice, type DelegationRoot, RootSession } from "./root-session.ts";
@@ -81,11 +84,12 @@ class LoadedRuntime implements Runtime {
   constructor(order: RuntimeOrder, cwd: string, loaded: LoadedConfig, files?: Contributions) {
     this.#order = order;
     this.cwd = cwd;
-    this.config = loaded.config;
-    this.warnings = [...loaded.warnings, ...(files?.warnings ?? [])];
+    // Trust is looked at for each: what is wrong with it is found twice.
+    this.warnings = [...new Set([...loaded.warnings, ...(files?.warnings ?? [])])];
     for (const tool of order.isAlone === true ? [] : builtinTools()) this.tools.register(tool, BUILTIN);
     for (const tool of order.tools ?? []) {
-      if (!this.tools.register(tool, EMBEDDED)) this.warnings.push(taken("tool", tool.name));
+      if (tool.name === DELEGATE_TOOL || !this.tools.register(tool, EMBEDDED))
+        this.warnings.push(taken("tool", tool.name));
     }
     for (const { tool, source } of files?.tools ?? []) this.tools.register(tool, source);
     const { agents, warnings } = createAgentRegistry({
@@ -101,6 +105,9 @@ class LoadedRuntime implements Runtime {
     for (const agent of order.agents ?? []) {
       if (!agents.register(agent, EMBEDDED)) this.warnings.push(taken("agent", agent.name));
     }
+    const settled = settleDefaultAgent(loaded, agents);
+    this.config = settled.config;
+    this.warnings.push(...settled.warnings);
     this.providers = [...embedded(order), ...providerChoices(loaded.config.providers, order.env)];
     this.warnings.push(...this.#misspelt());
   }
@@ -113,9 +120,9 @@ class LoadedRuntime implements Runtime {
     const guess = nearest(defaultProvider, keys);
     const hint = guess === undefined ? "" : `; did you mean "${guess}"?`;
     return [
-      ...unknownTools(permissions, tools, "permissions"),
+      ...fewer(unknownTools(permissions, tools, "permissions"), "permissions"),
       ...Object.entries(agents).flatMap(([name, agent]) =>
-        unknownTools(agent.permissions, tools, `agents.${name}.permissions`),
+        fewer(unknownTools(agent.permissions, tools, `agents.${name}.permissions`), `agents.${name}`),
       ),
       ...(keys.includes(defaultProvider)
         ? []
@@ -207,6 +214,8 @@ class LoadedRuntime implements Runtime {
 
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
+    // A login that is being renewed is used up at the vendor: it must not be lost on the way to the disk.
+    await settleRenewals();
   }
 
   /** Found out once: the first session waits for it, nobody else. */

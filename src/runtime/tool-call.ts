@@ -2,6 +2,7 @@
 // happens on the way is an answer for the model, never an exception.
 import { messageOf } from "../base/coded-error.ts";
 import type { AgentDefinition } from "./agents/types.ts";
+import { DELEGATE_TOOL } from "./delegation/types.ts";
 import type { ToolFailure } from "./events.ts";
 import type { HookOutcome } from "./hooks/types.ts";
 import type { ToolCall, ToolMessage } from "./messages.ts";
@@ -209,11 +210,12 @@ async function afterwards(
   result: ToolResult,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  if (signal.aborted) return result;
   if (!result.ok) {
+    if (signal.aborted) return result;
     await toolError(services, tool, call, result.content, signal);
     return result;
   }
+  // Aborted, hooks that would look at it hold it back: what they could not see is not kept.
   const outcome = await services.hooks.dispatch(
     hookInput(services, "PostToolUse", {
       callId: call.id,
@@ -265,7 +267,8 @@ function contextOf(services: Services, call: ToolCall, signal: AbortSignal): Too
     progress: (text) => services.emit({ type: "tool.output", callId: call.id, text }),
     keepOutput: (output) => services.keepOutput(call.id, output),
     ...(question === undefined ? {} : { question: (asked) => question(asked, signal) }),
-    ...(delegator === undefined ? {} : { delegator }),
+    // No other tool starts agents: it would not be asked about.
+    ...(delegator === undefined || call.name !== DELEGATE_TOOL ? {} : { delegator }),
   };
 }
 

@@ -144,9 +144,12 @@ function endsWithNewline(file: number): boolean {
 function lineOf(event: RuntimeEvent): string {
   const line = JSON.stringify(bounded(event, 0));
   if (Buffer.byteLength(line) <= MAX_LINE_BYTES) return line;
-  const { type, sessionId, agent, ts } = event;
+  const { type, sessionId, agent, ts, rootSessionId, agentSessionId, invocationId } = event;
+  const { parentInvocationId, parentCallId, agentPath } = event;
+  const who = { rootSessionId, agentSessionId, invocationId, parentInvocationId, parentCallId, agentPath };
   const callId = "callId" in event ? { callId: event.callId } : {};
-  return JSON.stringify({ type, sessionId, agent, ts, ...callId, cut: `${line.length} characters left out` });
+  const cut = `${line.length} characters left out`;
+  return JSON.stringify({ type, sessionId, ...who, agent, ts, ...callId, cut });
 }
 
 function bounded(value: unknown, depth: number): unknown {

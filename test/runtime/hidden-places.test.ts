@@ -9,11 +9,17 @@ test("logins are hidden where they usually are, where variables say, and where t
   const env = { HOME: "/home/u", CODEX_HOME: "/srv/codex", CLAUDE_CONFIG_DIR: "/srv/claude" };
   expect(hiddenPlaces(env, providers)).toEqual(
     expect.arrayContaining([
-      "/home/u/elsewhere/auth.json",
-      "/srv/codex/auth.json",
-      "/srv/claude/.credentials.json",
-      "/home/u/.claude/.credentials.json",
+      "/home/u/elsewhere",
+      "/srv/codex",
+      "/srv/claude",
+      "/home/u/.claude",
+      "/home/u/.codex",
     ]),
   );
-  expect(hiddenPlaces({ HOME: "/home/u" })).toContain("/home/u/.codex/auth.json");
+});
+
+test("a login that lies in the home directory itself hides nothing else", () => {
+  const places = hiddenPlaces({ HOME: "/home/u", CODEX_HOME: "/home", CLAUDE_CONFIG_DIR: "/home/u" });
+  expect(places).toEqual(expect.arrayContaining(["/home/auth.json", "/home/u/.credentials.json"]));
+  for (const whole of ["/home", "/home/u"]) expect(places).not.toContain(whole);
 });

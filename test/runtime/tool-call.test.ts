@@ -112,6 +112,22 @@ describe("hooks after a tool", () => {
     expect(answer).toBe("The tool ran, but a hook holds its output back: secret inside");
     expect(stage.of("tool.completed")).toHaveLength(1);
   });
+
+  test("are not passed by: what is done when the turn is aborted is kept only as they would have it", async () => {
+    const abort = () => {
+      stage.abort.abort();
+      return Promise.resolve({ ok: true, content: "a secret" });
+    };
+    const stage: Stage = new Stage({
+      tools: [testTool({ execute: abort })],
+      replies: [call("echo")],
+      // As the dispatcher does it.
+      hooks: ({ event }, { aborted }) =>
+        event === "PostToolUse" && aborted ? { blocked: true, reason: "aborted" } : {},
+    });
+    expect(await stage.run("go")).toMatchObject({ outcome: "aborted" });
+    expect(stage.answers).toEqual(["The tool ran, but a hook holds its output back: aborted"]);
+  });
 });
 
 describe("permission", () => {

@@ -2,6 +2,7 @@
 // runs owns the screen; what is typed meanwhile is a command for it, or waits for its end.
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { mainAgent } from "../../runtime/agents/from-config.ts";
 import type { UserContentPart } from "../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../runtime/session-types.ts";
 import { cutTo } from "../bar.ts";
@@ -91,7 +92,8 @@ export class Chat {
     const held = `sandbox ${mode} (${order.flags["sandbox"] === undefined ? "config" : "flag"})`;
     screen.say(settingsLine(this.#settings, [`cwd ${sanitizeLine(runtime.cwd)}`, held]));
     screen.note("· Enter takes what stands in brackets, ? lists what there is");
-    runtime.agents.get(this.#settings.agent.value);
+    // Before anything is asked: no provider and no model would mend it.
+    mainAgent(runtime.agents, this.#settings.agent.value);
     while (this.#session === undefined) {
       const chosen = await this.#choosing().both(this.#settings);
       if (typeof chosen === "number") {
@@ -107,7 +109,8 @@ export class Chat {
       screen.warn("! commands cannot be isolated here and are refused; `demian doctor` says why");
     }
     if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
-    screen.note(`· ${this.#session.sandbox} holds commands; /help shows what can be typed, Ctrl-D leaves`);
+    const holder = this.#session.sandbox === "off" ? "nothing" : this.#session.sandbox;
+    screen.note(`· ${holder} holds commands; /help shows what can be typed, Ctrl-D leaves`);
     return true;
   }
 

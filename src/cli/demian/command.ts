@@ -27,6 +27,8 @@ export interface Command {
   notes?: readonly string[];
   /** What completion offers for its words. */
   completes?: readonly string[];
+  /** What else it offers for them (completion.ts). */
+  takes?: "trustable";
   /** Loads what it needs by itself, so that no command pays for another. */
   run(given: Arguments, context: Context): Promise<number>;
 }

@@ -63,6 +63,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "refuse", summary: "never load it as it is now, and do not mention it" },
       { name: "revoke", summary: "forget what was decided" },
       ...LOOK_FLAGS,
+      NAMES,
     ],
     examples: [
       "trust",
@@ -74,6 +75,7 @@ export const COMMANDS: readonly Command[] = [
       "Without FILE it lists them and changes nothing. Trust is for the content as it is now: a file that changed has to be",
       "trusted again. It is kept in your state directory, outside of every workspace.",
     ],
+    takes: "trustable",
     run: async (given, context) => (await import("./trust.ts")).runTrust(given, context),
   },
   {

@@ -12,7 +12,9 @@ function tableOf(program: string): CompletionTable {
   return {
     program,
     commands: [
-      ...COMMANDS.map(({ name, summary, flags, completes }) => ({ name, summary, flags, words: completes })),
+      ...COMMANDS.map(({ name, summary, flags, completes, takes }) => {
+        return { name, summary, flags, words: completes, takes };
+      }),
       ...OWN_COMMANDS.map(({ name, summary }) => ({
         name,
         summary,
@@ -21,7 +23,7 @@ function tableOf(program: string): CompletionTable {
     ],
     programFlags: PROGRAM_FLAGS,
     commonFlags: COMMON_FLAGS,
-    asks: {},
+    asks: { trustable: `${program} trust --names` },
     flagAsks: {
       agent: `${program} list-agents --main --names`,
       provider: `${program} list-providers --names`,

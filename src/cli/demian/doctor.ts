@@ -55,7 +55,12 @@ async function allChecks(given: Arguments, context: Context): Promise<Check[]> {
     checkRipgrep(cwd, env),
     checkState(env),
   ]);
-  return [checkNode(), ...checks, ...rest.flat()];
+  return [checkNode(), ...checks, ...rest.flat()].filter(isTold);
+}
+
+/** What a provider lacks is also what its program or its login lacks: said once, by the one that says for whom. */
+function isTold({ text }: Check, _at: number, all: readonly Check[]): boolean {
+  return !all.some((other) => other.text.endsWith(`: ${text}`));
 }
 
 async function loadedChecks(

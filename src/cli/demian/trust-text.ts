@@ -4,6 +4,8 @@ import type { Trustable } from "../../runtime/config/trustable.ts";
 import { behindBar } from "../bar.ts";
 
 const MAX_LINES = 60;
+/** Lines may be long: more would push what stands above the question off the screen. */
+const MAX_CHARACTERS = 6000;
 const STATES: Readonly<Record<Trustable["state"], string>> = {
   trusted: "trusted",
   refused: "refused",
@@ -35,11 +37,18 @@ export function dayOf(atMs: number): string {
 
 /** As much as a person looks at; the rest is counted. Nothing in it can pass for our own words. */
 export function contentLines({ kind, bytes }: Trustable, columns: number): string[] {
-  const lines = (bytes ?? Buffer.alloc(0)).toString("utf8").replace(/\n$/, "").split("\n");
-  const more = lines.length - MAX_LINES;
+  const text = (bytes ?? Buffer.alloc(0)).toString("utf8").replace(/\n$/, "");
+  const lines = text.split("\n");
+  const shown = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
   return [
-    ...lines.slice(0, MAX_LINES).flatMap((line) => behindBar(reveal(line), columns)),
-    ...(more > 0 ? [`  … ${more} more lines: open the file before you trust it`] : []),
+    ...behindBar(reveal(shown), columns),
+    ...(shown === text ? [] : [`  … ${leftText(text, shown, lines)}: open the file before you trust it`]),
     `  ${MEANING[kind]}`,
   ];
+}
+
+function leftText(text: string, shown: string, lines: readonly string[]): string {
+  const left = text.length - shown.length;
+  if (shown.length === MAX_CHARACTERS) return `${left} more characters`;
+  return `${lines.length - MAX_LINES} more lines`;
 }

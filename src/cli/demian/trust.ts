@@ -1,10 +1,12 @@
 // `demian trust`: what of a workspace and of ~/.demian needs somebody's trust, who has it, and how it is given and taken.
 // Nothing of it is run here.
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { CodedError, messageOf } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { isPlainWord } from "../../base/shell-word.ts";
 import { loadConfig } from "../../runtime/config/load.ts";
+import { type Place, whyNoTrust } from "../../runtime/config/scope.ts";
 import { decideTrust, forgetTrust } from "../../runtime/config/trust.ts";
 import { listTrustables, type Trustable } from "../../runtime/config/trustable.ts";
 import { type Arguments, UsageError } from "../command.ts";
@@ -18,10 +20,14 @@ type Deed = "trusted" | "refused" | "revoked";
 
 export async function runTrust(given: Arguments, context: Context): Promise<number> {
   const deed = deedOf(given);
-  const files = await found(given, context);
+  const place = await placeOf(given, context);
+  const files = await found(given, place, context);
+  if (given.flags["names"]) return listNames(files, context);
   if (deed === undefined) return list(files, context);
   const chosen =
     given.flags["all"] === true ? filesForAll(files, deed) : await pick(given.words, files, context);
+  const problem = await whyNoTrust(place);
+  if (problem !== undefined) throw new CodedError("state_unusable", problem);
   return deed === "trusted" ? trust(chosen, given, context) : decide(chosen, deed, context);
 }
 
@@ -37,14 +43,18 @@ function deedOf({ flags, words }: Arguments): Deed | undefined {
   return undefined;
 }
 
-async function found(given: Arguments, { io, output }: Context): Promise<Trustable[]> {
-  const { cwd, configPath } = orderOf(given, io.cwd);
+async function placeOf(given: Arguments, { io }: Context): Promise<Place> {
+  const { cwd } = orderOf(given, io.cwd);
   const real = await realpath(cwd).catch((cause: unknown) => {
     throw new CodedError("bad_cwd", `the working directory ${cwd} does not exist`, { cause });
   });
+  return { cwd: real, env: io.env };
+}
+
+async function found(given: Arguments, place: Place, { io, output }: Context): Promise<Trustable[]> {
+  const { configPath } = orderOf(given, io.cwd);
   const userTools = await loadConfig({
-    cwd: real,
-    env: io.env,
+    ...place,
     ...(configPath === undefined ? {} : { configPath }),
   })
     .then(({ config }) => config.trust.userTools)
@@ -52,7 +62,7 @@ async function found(given: Arguments, { io, output }: Context): Promise<Trustab
       output.note(`! ${sanitizeLine(messageOf(error))}`);
       return false;
     });
-  const { files, faults } = await listTrustables({ cwd: real, env: io.env }, { userTools });
+  const { files, faults } = await listTrustables(place, { userTools });
   for (const fault of faults) output.note(`! ${sanitizeLine(fault)}`);
   return files;
 }
@@ -82,6 +92,16 @@ async function list(files: readonly Trustable[], { output, isJson }: Context): P
   return 0;
 }
 
+/** For completion, as one types them. Shells carry out what they find in others: such a name is not offered. */
+async function listNames(files: readonly Trustable[], { output, io }: Context): Promise<number> {
+  for (const { path } of files) {
+    const below = relative(io.cwd, path);
+    const name = below.startsWith("..") ? path : below;
+    if (isPlainWord(name)) await output.line(name);
+  }
+  return 0;
+}
+
 /** All that waits for a decision; what was decided already stays so. */
 function filesForAll(files: readonly Trustable[], deed: Deed): Trustable[] {
   return files.filter(({ state }) =>
@@ -94,7 +114,7 @@ async function pick(
   files: readonly Trustable[],
   { io }: Context,
 ): Promise<Trustable[]> {
-  return Promise.all(
+  const found = await Promise.all(
     words.map(async (word) => {
       const path = resolve(io.cwd, word);
       const real = await realpath(path).catch(() => path);
@@ -104,6 +124,7 @@ async function pick(
       throw new CodedError("unknown_file", `${path} is no file that needs trust: ${known}`);
     }),
   );
+  return [...new Set(found)];
 }
 
 async function trust(chosen: readonly Trustable[], given: Arguments, context: Context): Promise<number> {
@@ -140,9 +161,14 @@ async function decide(
   before: readonly Trustable[] = [],
 ): Promise<number> {
   for (const { path, sha256, kind, scope } of files) {
-    if (deed === "revoked") await forgetTrust(scope.trustDirectory, path);
-    else await decideTrust(scope.trustDirectory, [{ path, sha256, kind }], deed, Date.now());
-    if (!isJson) await output.line(`${deed} ${sanitizeLine(path)}`);
+    const isDone =
+      deed === "revoked"
+        ? await forgetTrust(scope.trustDirectory, path)
+        : await decideTrust(scope.trustDirectory, [{ path, sha256, kind }], deed, Date.now()).then(
+            () => true,
+          );
+    if (isDone && !isJson) await output.line(`${deed} ${sanitizeLine(path)}`);
+    if (!isDone) output.note(`nothing was decided about ${sanitizeLine(path)}`);
   }
   if (isJson) {
     const states = [...files.map((file) => ({ ...file, state: deed })), ...before];

@@ -1,7 +1,9 @@
 // Agents of the configuration and of files become definitions, once what they name exists (§12, loader validation). One that
 // is wrong is left out and told; the others work.
-import { CodedError } from "../../base/coded-error.ts";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
 import { nearest } from "../../base/nearest.ts";
+import { fewer } from "../config/fewer.ts";
+import type { LoadedConfig } from "../config/load.ts";
 import type { AgentConfig, DemianConfig } from "../config/schema.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { unknownTools } from "../permissions/unknown-tools.ts";
@@ -31,12 +33,18 @@ export function createAgentRegistry(order: AgentsOrder): { agents: AgentRegistry
     agents.register(agent, { scope: "builtin", trusted: true });
   for (const candidate of candidatesOf(order)) {
     const { name, config, source } = candidate;
-    const holder = agents.list().find(({ agent }) => agent.name === name)?.source;
+    // `Build` would be taken for `build`, and in many file systems is.
+    const holder = agents.list().find(({ agent }) => agent.name.toLowerCase() === name.toLowerCase())?.source;
     const fault = holder === undefined ? findFault(candidate, order) : { why: takenBy(holder), at: ["name"] };
     if (fault === undefined) agents.register(agentFromConfig(name, config), source);
     else warnings.push(`${placeOf(candidate, fault.at)}: the agent "${name}" is left out: ${fault.why}`);
     if (fault === undefined && candidate.lineOf !== undefined)
-      warnings.push(...unknownTools(config.permissions, order.toolNames, `${source.path}: permissions`));
+      warnings.push(
+        ...fewer(
+          unknownTools(config.permissions, order.toolNames, `${source.path}: permissions`),
+          source.path ?? name,
+        ),
+      );
   }
   return { agents, warnings };
 }
@@ -66,6 +74,22 @@ function takenBy({ scope, path = "the configuration" }: RegistrySource): string 
 
 function placeOf({ source: { path = "config" }, lineOf }: Candidate, at: readonly PropertyKey[]): string {
   return lineOf === undefined ? path : `${path}:${lineOf(at)}`;
+}
+
+/** What a project chose for new sessions and what cannot be is told; then it is as it would be without the project. */
+export function settleDefaultAgent(
+  { config, projectAgent }: Pick<LoadedConfig, "config" | "projectAgent">,
+  agents: AgentRegistry,
+): { config: DemianConfig; warnings: string[] } {
+  if (projectAgent === undefined) return { config, warnings: [] };
+  try {
+    mainAgent(agents, config.defaultAgent);
+    return { config, warnings: [] };
+  } catch (error) {
+    const { path, instead } = projectAgent;
+    const warning = `${path}: "defaultAgent" is ignored: ${messageOf(error)}. New sessions have the agent "${instead}"`;
+    return { config: { ...config, defaultAgent: instead }, warnings: [warning] };
+  }
 }
 
 /** For a session with the user. Throws `unknown_agent`. */

@@ -5,6 +5,9 @@ import { LineFault } from "./line-fault.ts";
 
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 
+/** It may quote what stands there. */
+const MAX_MESSAGE = 200;
+
 export interface Composed {
   value: unknown;
   /** Of a key or an item; of what should hold it where it is missing, which for the whole is the first line. */
@@ -28,7 +31,10 @@ export function composeYaml(source: string, firstLine: number): Composed {
   if (document === undefined) throw new LineFault(firstLine, "the front matter is empty");
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined)
-    throw new LineFault(lineAt(fault.pos[0]), `this is no YAML that is taken here: ${fault.message}`);
+    throw new LineFault(
+      lineAt(fault.pos[0]),
+      `this is no YAML that is taken here: ${fault.message.slice(0, MAX_MESSAGE)}`,
+    );
   if (second !== undefined) throw new LineFault(lineAt(second.range[0]), "a second document begins here");
   visit(document, (place, node) => {
     if (!isNode(node)) return;

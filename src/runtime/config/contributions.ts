@@ -1,11 +1,13 @@
 // What files add to the configuration: agents, which are data, and tool modules, which are code and are loaded only when
 // they are trusted as they are. What is wrong, changed or not trusted is left out and told; the rest works.
 import { messageOf } from "../../base/coded-error.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { type FileAgent, readAgentFile } from "../agents/files.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { builtinTools } from "../tools/builtin.ts";
 import { loadToolModule } from "../tools/modules.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
+import { fewerNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
 import { type Place, readScope, readScopeTrust, type Scope, type ScopeFile, scopesOf } from "./scope.ts";
 import { decideTrust, recordOf, type TrustRecords, type TrustState, trustOf } from "./trust.ts";
@@ -49,7 +51,7 @@ export async function loadContributions(order: ContributionsOrder): Promise<Cont
     const strange = fresh.filter(({ source }) => !source.trusted).map(({ name }) => name);
     if (strange.length > 0)
       warnings.push(
-        `${scope.root}/agents brings agents whose prompts you did not write: ${strange.join(", ")}`,
+        `${scope.root}/agents brings agents whose prompts you did not write: ${fewerNames(strange)}`,
       );
     agents.push(...fresh);
   }
@@ -139,7 +141,7 @@ function whyNotLoaded(
   if (state === "refused") return "";
   if (isWritableByOthers) return "it can be written by everybody; run chmod go-w on it";
   if (state === "trusted" || isTrustedByConfig) return undefined;
-  return `it is code that ${reasonOf(state, trust, module)}. Read it, then run \`demian trust ${path}\``;
+  return `it is code that ${reasonOf(state, trust, module)}. Read it, then run \`demian trust ${shellWord(path)}\``;
 }
 
 function reasonOf(state: TrustState, trust: TrustRecords, module: ScopeFile): string {

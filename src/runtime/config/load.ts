@@ -2,9 +2,8 @@
 // and the flags, each laid over the ones before and checked at once, so that a fault names the layer it stands in.
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { CodedError } from "../../base/coded-error.ts";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { BUILTIN_AGENTS } from "../agents/builtin.ts";
 import type { RegistrySource } from "../agents/types.ts";
 import { PRESETS } from "../providers/presets.ts";
 import { type Env, homeDir } from "../state-dir.ts";
@@ -14,7 +13,7 @@ import { type ConfigText, readConfigFile, readProjectFile } from "./file.ts";
 import { mergeLayer, modernize } from "./layer.ts";
 import { type ProjectOrder, restrictProject } from "./project.ts";
 import type { DemianConfig } from "./schema.ts";
-import { agentFileNames, readScopeTrust, scopesOf } from "./scope.ts";
+import { readScopeTrust, scopesOf } from "./scope.ts";
 import { decideTrust, trustOf } from "./trust.ts";
 
 export interface ConfigOrder {
@@ -49,6 +48,8 @@ export interface LoadedConfig {
   agentSources: ReadonlyMap<string, RegistrySource>;
   /** The project's file, if there is one. */
   project?: { path: string; sha256: string; isTrusted: boolean };
+  /** The project chose `defaultAgent`, whether it can be or not; `instead` is what it would be otherwise. */
+  projectAgent?: { path: string; instead: string };
 }
 
 /** Throws `config_invalid`: the message names file, place and what to do. */
@@ -70,10 +71,7 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
   const explicit =
     order.configPath === undefined ? undefined : await readExplicit(order.cwd, order.configPath);
   const stronger = [explicit?.value, order.flags].filter((layer) => layer !== undefined);
-  if (!isOwn) {
-    const agentNames = typeof project.value["defaultAgent"] === "string" ? await agentFileNames(order) : [];
-    stack.addProject(project, { userPath, isTrusted: trust === true, stronger, agentNames });
-  }
+  if (!isOwn) stack.addProject(project, { userPath, isTrusted: trust === true, stronger });
   if (explicit !== undefined) stack.addFile(explicit, "explicit");
   for (const { variable, value } of environmentLayers(order.env))
     stack.add(value, { path: variable, scope: "environment" });
@@ -84,6 +82,7 @@ export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
     sources: stack.sources,
     agentSources: stack.agentSources,
     ...(isOwn ? {} : { project: { path: project.path, sha256: project.sha256, isTrusted: trust === true } }),
+    ...(stack.projectAgent === undefined ? {} : { projectAgent: stack.projectAgent }),
   };
 }
 
@@ -110,7 +109,9 @@ async function isTrusted(order: ConfigOrder, file: ConfigText, warnings: string[
   const flag = order.flags?.["trust"];
   const isNow = isObject(flag) && flag["project"] === true && state !== "refused";
   if (isNow && state !== "trusted")
-    await decideTrust(scope.trustDirectory, [{ ...file, kind: "config" }], "trusted", Date.now());
+    await decideTrust(scope.trustDirectory, [{ ...file, kind: "config" }], "trusted", Date.now()).catch(
+      (error: unknown) => void warnings.push(`${file.path} is trusted for now only: ${messageOf(error)}`),
+    );
   else if (trust.warning !== undefined) warnings.push(trust.warning);
   return isNow || state === "trusted";
 }
@@ -120,6 +121,7 @@ class LayerStack {
   readonly warnings: string[] = [];
   readonly sources: ConfigSource[] = [];
   readonly agentSources = new Map<string, RegistrySource>();
+  projectAgent: LoadedConfig["projectAgent"];
   #merged: JsonObject;
   config: DemianConfig;
 
@@ -148,11 +150,12 @@ class LayerStack {
       path: file.path,
       ...order,
       hasDefaultAgent: this.#merged["defaultAgent"] !== undefined,
-      agentNames: [...BUILTIN_AGENTS.map(({ name }) => name), ...order.agentNames],
       check: (checked) => void this.#over(checked, file.path),
     });
     this.warnings.push(...warnings);
+    const instead = this.config.defaultAgent;
     this.add(layer, { path: file.path, scope: "project" }, order.isTrusted);
+    if ("defaultAgent" in layer) this.projectAgent = { path: file.path, instead };
   }
 
   add(layer: JsonObject, source: ConfigSource, isTrusted = source.scope !== "project"): void {
@@ -161,6 +164,7 @@ class LayerStack {
     this.#merged = merged;
     this.config = config;
     this.sources.push(source);
+    if ("defaultAgent" in today) this.projectAgent = undefined;
     for (const name of Object.keys(isObject(today["agents"]) ? today["agents"] : {})) {
       const before = this.agentSources.get(name);
       if (before !== undefined)

@@ -2,10 +2,13 @@
 // say. Trust lets them read without being asked, and choose among the user's providers.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
+import { fewerNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
 
 const TOOLS = ["read_file", "write_file", "edit_file", "bash", "grep", "glob", DELEGATE_TOOL];
 const READING = ["read_file", "grep", "glob"];
+/** As many as there may be in files; with thousands every start would take long. */
+const MAX_AGENTS = 100;
 
 export interface AgentsOrder {
   base: DemianConfig;
@@ -32,7 +35,10 @@ export function restrictAgents(
 ): JsonObject {
   const kept: JsonObject = {};
   const howToTrust = "read it and run demian once with --trust-project";
-  for (const [name, agent] of Object.entries(agents)) {
+  const all = Object.entries(agents);
+  if (all.length > MAX_AGENTS)
+    warnings.push(`${order.path} brings ${all.length} agents; the first ${MAX_AGENTS} are taken`);
+  for (const [name, agent] of all.slice(0, MAX_AGENTS)) {
     const key = `agents.${name}`;
     if (Object.hasOwn(order.base.agents, name))
       refuse(key, "you have an agent of that name", "rename one of them");
@@ -43,7 +49,7 @@ export function restrictAgents(
   }
   const names = Object.keys(kept);
   if (names.length > 0 && !order.isTrusted)
-    warnings.push(`${order.path} brings agents whose prompts you did not write: ${names.join(", ")}`);
+    warnings.push(`${order.path} brings agents whose prompts you did not write: ${fewerNames(names)}`);
   return kept;
 }
 
@@ -74,9 +80,11 @@ export function restrictAgent(agent: JsonObject, order: AgentOrder, refuse: Refu
     kept["authority"] = { ...kept["authority"], permissions };
   }
   restrictInvocation(kept, order, refuse);
-  const profile = isObject(kept["provider"]) ? kept["provider"]["profile"] : undefined;
-  if (profile !== undefined && profile !== order.base.defaultProvider && !order.isTrusted) {
-    refuse("provider", "it may not choose where your data and keys go", order.howToTrust);
+  if (isObject(kept["provider"]) && !order.isTrusted) {
+    const { profile = order.base.defaultProvider } = kept["provider"];
+    if (profile !== order.base.defaultProvider)
+      refuse("provider", "it may not choose where your data and keys go", order.howToTrust);
+    // Nor the default one, where somebody chose another for the session.
     delete kept["provider"];
   }
   if (isObject(kept["tools"]) && Array.isArray(kept["tools"]["visible"])) {

@@ -1,6 +1,7 @@
 // What a project's configuration may say. It comes with a repository that somebody else wrote, so it may only tighten what
 // the user has (SAFETY): everything else is left out, and told. The table below is all that is let through.
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { fewer } from "./fewer.ts";
 import { restrictAgents } from "./project-agents.ts";
 import type { DemianConfig } from "./schema.ts";
 
@@ -17,8 +18,6 @@ export interface ProjectOrder {
   isTrusted: boolean;
   /** The user chose the agent of new sessions: it stands. */
   hasDefaultAgent: boolean;
-  /** Those that are there besides the configured ones: built in, and in files. */
-  agentNames: readonly string[];
   /** Checks the layer over the base, without what was left out before. Throws `config_invalid`. */
   check(layer: JsonObject): void;
 }
@@ -64,9 +63,10 @@ const NEVER: Readonly<Record<string, string>> = {
 };
 
 export function restrictProject(order: ProjectOrder): Restricted {
+  const refused: string[] = [];
   const warnings: string[] = [];
   const refuse = (key: string, why: string, instead = `put it in ${order.userPath}`) =>
-    warnings.push(`${order.path}: "${key}" is ignored: ${why}. If you want it, ${instead}`);
+    refused.push(`${order.path}: "${key}" is ignored: ${why}. If you want it, ${instead}`);
   const layer: JsonObject = { ...order.layer };
   for (const [key, why] of Object.entries(NEVER)) {
     if (!(key in layer)) continue;
@@ -84,12 +84,10 @@ export function restrictProject(order: ProjectOrder): Restricted {
   );
   if (Array.isArray(permissions)) kept["permissions"] = permissions.filter(keepsRule(order, refuse));
   if (hooks !== undefined) kept["hooks"] = hooks;
-  const names = isObject(agents) ? restrictAgents(agents, order, refuse, warnings) : {};
-  if (agents !== undefined) kept["agents"] = names;
+  if (isObject(agents)) kept["agents"] = restrictAgents(agents, order, refuse, warnings);
   if (typeof defaultAgent === "string") {
-    const known = [...order.agentNames, ...Object.keys(order.base.agents), ...Object.keys(names)];
     if (order.hasDefaultAgent) refuse("defaultAgent", `yours is "${order.base.defaultAgent}"`);
-    else if (!known.includes(defaultAgent)) refuse("defaultAgent", `no agent is called "${defaultAgent}"`);
+    // Whether it can be is known when all agents are (agents/from-config.ts).
     else kept["defaultAgent"] = defaultAgent;
   }
   if (
@@ -98,7 +96,7 @@ export function restrictProject(order: ProjectOrder): Restricted {
     order.base.transcript.enabled
   )
     warnings.push(`${order.path} turns transcripts off in this project`);
-  return { layer: kept, warnings };
+  return { layer: kept, warnings: [...warnings, ...fewer(refused, order.path)] };
 }
 
 function keepTight(

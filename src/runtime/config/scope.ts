@@ -6,6 +6,7 @@ import { errnoOf, messageOf } from "../../base/coded-error.ts";
 import { isBelow } from "../permissions/grantable.ts";
 import { type Env, homeDir, projectDir, stateDir } from "../state-dir.ts";
 import { type FileBytes, readBoundedFile } from "./bounded-file.ts";
+import { fewer } from "./fewer.ts";
 import { readTrust, type TrustRecords } from "./trust.ts";
 
 export interface Place {
@@ -80,8 +81,13 @@ export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeF
   )
     .filter((name) => !name.startsWith("."))
     .sort();
-  for (const name of names.filter((one) => mistaken.includes(extname(one))))
-    found.faults.push(`${join(directory, name)} is not loaded: the name must end in ${extension}`);
+  const wrong = names.filter((name) => mistaken.includes(extname(name)));
+  found.faults.push(
+    ...fewer(
+      wrong.map((name) => `${join(directory, name)} is not loaded: the name must end in ${extension}`),
+      directory,
+    ),
+  );
   const chosen = names.filter((name) => extname(name) === extension);
   if (chosen.length > MAX_FILES)
     found.faults.push(
@@ -100,23 +106,23 @@ export async function readScope(scope: Scope, kind: Contributed): Promise<ScopeF
   return found;
 }
 
-/** By the names of their files, unread. */
-export async function agentFileNames(place: Place): Promise<string[]> {
-  const { folder, extension } = FOLDERS.agent;
-  const scopes = await scopesOf(place);
-  const names = await Promise.all(scopes.map(({ root }) => readdir(join(root, folder)).catch(() => [])));
-  return names.flat().flatMap((name) => (extname(name) === extension ? [basename(name, extension)] : []));
+export async function readScopeTrust(scope: Scope, place: Place): Promise<TrustRecords> {
+  const warning = await whyNoTrust(place);
+  return warning === undefined ? readTrust(scope.trustDirectory) : { records: [], warning };
 }
 
-/** Trust counts only where the workspace cannot bring it along. */
-export async function readScopeTrust(
-  scope: Scope,
-  { cwd, env, home = homeDir(env) }: Place,
-): Promise<TrustRecords> {
-  const state = stateDir(env);
-  if (!isBelow(state, cwd) || isBelow(home, cwd)) return readTrust(scope.trustDirectory);
-  const warning = `${state} is in the workspace, which could bring its own trust: nothing is trusted; set XDG_STATE_HOME to a directory outside`;
-  return { records: [], warning };
+/** Trust counts only where the workspace cannot bring it along. Undefined: it counts. */
+export async function whyNoTrust({ cwd, env, home = homeDir(env) }: Place): Promise<string | undefined> {
+  const given = stateDir(env);
+  const [state = given, own = home] = await Promise.all([given, home].map(realPlace));
+  if (!isBelow(state, cwd) || isBelow(own, cwd)) return undefined;
+  return `${given} is in the workspace, which could bring its own trust: nothing is trusted; set XDG_STATE_HOME to a directory outside`;
+}
+
+/** Also of what is not there yet: where it would be. */
+async function realPlace(path: string): Promise<string> {
+  if (dirname(path) === path) return path;
+  return realpath(path).catch(async () => join(await realPlace(dirname(path)), basename(path)));
 }
 
 /** Changes when one of these files does, or the trust in them: what was loaded is then out of date. */

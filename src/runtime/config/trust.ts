@@ -2,7 +2,7 @@
 // directory. A file that changed has to be trusted again.
 import { join } from "node:path";
 import * as z from "zod";
-import { messageOf } from "../../base/coded-error.ts";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
 import { withFileLock } from "../permissions/file-lock.ts";
 import { ensurePrivateDir, readStateFile, writeStateFile } from "../state-dir.ts";
 
@@ -92,19 +92,26 @@ async function change(
   edit: (records: readonly TrustRecord[]) => TrustRecord[],
 ): Promise<void> {
   const file = trustFile(directory);
-  await ensurePrivateDir(directory);
-  await withFileLock(`${file}.lock`, async () => {
-    // What cannot be read trusts nothing, so that nothing is lost with it.
-    const { records } = await readTrust(directory);
-    await writeStateFile(file, { version: 1, records: edit(records).slice(-MAX_RECORDS) });
-  });
+  try {
+    await ensurePrivateDir(directory);
+    await withFileLock(`${file}.lock`, async () => {
+      // What cannot be read trusts nothing, so that nothing is lost with it.
+      const { records } = await readTrust(directory);
+      await writeStateFile(file, { version: 1, records: edit(records).slice(-MAX_RECORDS) });
+    });
+  } catch (cause) {
+    if (cause instanceof CodedError) throw cause;
+    const todo = "set XDG_STATE_HOME to a directory that you can write";
+    throw new CodedError("state_unusable", `trust cannot be kept: ${messageOf(cause)}; ${todo}`, { cause });
+  }
 }
 
 function recordsOf(value: unknown): TrustRecord[] {
+  if (value === undefined) return [];
   const file = TrustFile.safeParse(value);
   if (file.success) return file.data.records;
   const older = OlderFile.safeParse(value);
-  if (!older.success) return [];
+  if (!older.success) throw new Error("it is no record of trust; delete it, and trust the files again");
   const { path, sha256, trustedAtMs } = older.data;
   return [{ path, sha256, decision: "trusted", kind: "config", decidedAtMs: trustedAtMs }];
 }

@@ -6,10 +6,9 @@ import type { AgentRegistry } from "../agents/registry.ts";
 import type { AgentDefinition } from "../agents/types.ts";
 import type { DemianConfig } from "../config/schema.ts";
 import type { EventBody, InvocationFields } from "../events.ts";
-import type { ResolvedProvider } from "../providers/types.ts";
+import { isExternal, type ResolvedProvider } from "../providers/types.ts";
 import type { Services } from "../services.ts";
 import { type ToolDefinition, ToolError } from "../tools/types.ts";
-import { createDelegateTool } from "./delegate-tool.ts";
 import { renderHandoff } from "./handoff.ts";
 import { Invocation } from "./invoke.ts";
 import { AgentSessionStore } from "./sessions.ts";
@@ -26,6 +25,8 @@ export interface DelegationParts {
   /** What all agents of the session share, with the main agent's own. */
   root(): Services;
   emit(event: EventBody, who: InvocationFields & { agent: string }): void;
+  /** The session's hooks, telling of themselves with `emit`. */
+  hooks(emit: Services["emit"]): Services["hooks"];
   /** Relative to the workspace; undefined: nothing is recorded. */
   transcriptPath: string | undefined;
 }
@@ -46,10 +47,10 @@ export class Delegation {
     this.sessions = new AgentSessionStore(callIds);
   }
 
-  /** Undefined: it may not delegate, or there is nobody to delegate to. */
-  toolFor(caller: Caller): ToolDefinition | undefined {
-    const callables = callableFor(caller, this.parts.agents, this.parts.config.delegation.maxDepth);
-    return callables.length === 0 ? undefined : createDelegateTool(callables);
+  /** Empty: it may not delegate, or there is nobody. An agent with a loop of its own cannot call our tools. */
+  callablesOf(caller: Caller): AgentDefinition[] {
+    if (isExternal(caller.provider)) return [];
+    return callableFor(caller, this.parts.agents, this.parts.config.delegation.maxDepth);
   }
 
   /** `emit`: of the caller. */
@@ -81,7 +82,6 @@ export class Delegation {
         childAgent: agent.name,
         cwd: services.workspace.root,
         currentUserRequest: services.history.request,
-        effectiveTools: this.parts.toolsOf(agent).map(({ name }) => name),
         delegation: input,
       },
       config.context.subAgent,

@@ -6,18 +6,20 @@ import { buildSystemPrompt } from "../agents/system-prompt.ts";
 import { estimateText } from "../context/estimate.ts";
 import type { EventBody, InvocationFields } from "../events.ts";
 import { execute } from "../execution.ts";
-import { introduced } from "../introduction.ts";
+import { introduction } from "../introduction.ts";
+import { isExternal } from "../providers/types.ts";
+import type { Sandbox } from "../sandbox/types.ts";
 import type { Services } from "../services.ts";
 import type { TurnReport } from "../session-types.ts";
-import type { ToolDefinition, ToolResult } from "../tools/types.ts";
+import type { ToolResult } from "../tools/types.ts";
 import { noUsage } from "../usage.ts";
 import { catalogText } from "./catalog.ts";
+import { createDelegateTool } from "./delegate-tool.ts";
 import type { Delegation } from "./delegation.ts";
 import { memoryText, subAgentPolicy } from "./memory.ts";
 import { compactResult } from "./result.ts";
 import type { AgentSession } from "./sessions.ts";
-import { type AgentInvocationInput, type Caller, DELEGATE_TOOL, type PlannedInvocation } from "./types.ts";
-import { callableFor } from "./validate.ts";
+import type { AgentInvocationInput, Caller, PlannedInvocation } from "./types.ts";
 
 const PREVIEW_CHARS = 200;
 /** Where tools keep what is too long (tools/output.ts). */
@@ -25,6 +27,7 @@ const KEPT_OUTPUT = /^\.demian\/tmp\/output-[\w-]+\.txt$/;
 
 export class Invocation {
   readonly #delegation: Delegation;
+  readonly #caller: Caller;
   readonly #planned: PlannedInvocation;
   readonly #call: { callId: string; signal: AbortSignal };
   readonly #session: AgentSession;
@@ -41,6 +44,7 @@ export class Invocation {
     const { sessionId, workspace } = delegation.parts.root();
     const { agent, provider } = planned;
     this.#delegation = delegation;
+    this.#caller = caller;
     this.#planned = planned;
     this.#call = call;
     this.#path = [...caller.path, agent.name];
@@ -50,6 +54,7 @@ export class Invocation {
       profile: provider.key,
       model: provider.model,
       cwd: workspace.root,
+      callers: caller.path.slice(1),
     });
     this.#who = {
       rootSessionId: sessionId,
@@ -62,8 +67,9 @@ export class Invocation {
   }
 
   async run(input: AgentInvocationInput): Promise<ToolResult> {
-    for (const name of [...(input.contextRefs ?? []), ...(input.relevantFiles ?? [])]) this.#mayRead(name);
     const { agent, provider, handoff } = this.#planned;
+    for (const name of [...(input.contextRefs ?? []), ...(input.relevantFiles ?? [])])
+      if (this.#isHandedOver(name)) this.#mayRead(name);
     this.#tell({
       type: "agent.invocation.started",
       ...this.#about,
@@ -97,37 +103,38 @@ export class Invocation {
     const { parts } = this.#delegation;
     const { agent, provider, maxTurns } = this.#planned;
     const { delegator: _, ...root } = parts.root();
-    const caller: Caller = { invocationId: this.#who.invocationId, agent, provider, path: this.#path };
-    const delegate = this.#delegation.toolFor(caller);
-    const tools = [...parts.toolsOf(agent), ...(delegate === undefined ? [] : [delegate])];
+    const { ownFiles } = this.#session;
+    const { invocationId } = this.#who;
+    const caller: Caller = { invocationId, agent, provider, path: this.#path, ownFiles };
+    const callables = this.#delegation.callablesOf(caller);
+    const delegate = callables.length === 0 ? [] : [createDelegateTool(callables)];
     const emit = (event: EventBody) => this.#tell(event);
     const services: Services = {
       ...root,
       agent,
       provider,
-      systemPrompt: this.#systemPrompt(caller, tools),
-      tools,
+      systemPrompt: "",
+      // An agent with a loop of its own has its own.
+      tools: isExternal(provider) ? [] : [...parts.toolsOf(agent), ...delegate],
       history: this.#session.history,
       limits: { maxTurns, context: subAgentPolicy(parts.config.context) },
       invocation: this.#who,
-      subAgent: { mainAgent: this.#path[0] ?? "", ownFiles: this.#session.ownFiles },
+      subAgent: { mainAgent: this.#path[0] ?? "", ownFiles },
+      sandbox: forSubAgent(root.sandbox),
+      hooks: parts.hooks(emit),
+      // Nobody could tell its question from one of the main agent.
+      question: undefined,
       emit,
-      ...(delegate === undefined ? {} : { delegator: this.#delegation.delegatorOf(caller, emit) }),
+      ...(callables.length === 0 ? {} : { delegator: this.#delegation.delegatorOf(caller, emit) }),
     };
-    return { ...services, systemPrompt: await introduced(services, this.#call.signal) };
-  }
-
-  #systemPrompt(caller: Caller, tools: readonly ToolDefinition[]): string {
-    const { config, agents } = this.#delegation.parts;
-    const canDelegate = tools.some(({ name }) => name === DELEGATE_TOOL);
-    const memory = memoryText(this.#session.memory, config.context.subAgent.summaryTargetTokens);
-    return buildSystemPrompt(caller.agent, {
-      isSubAgent: true,
-      ...(memory === "" ? {} : { memory }),
-      ...(canDelegate
-        ? { catalog: catalogText(callableFor(caller, agents, config.delegation.maxDepth)) }
-        : {}),
-    });
+    const names = services.tools.map(({ name }) => name).join();
+    const envInfo = await this.#session.introduced(names, () => introduction(services, this.#call.signal));
+    const catalog = catalogText(callables);
+    const memory = memoryText(this.#session.memory, parts.config.context.subAgent.summaryTargetTokens);
+    return {
+      ...services,
+      systemPrompt: buildSystemPrompt(agent, { isSubAgent: true, memory, catalog, envInfo }),
+    };
   }
 
   /** Also of what failed or was cut short: the next task begins where this one ended. */
@@ -145,12 +152,12 @@ export class Invocation {
   async #conclude(input: AgentInvocationInput, report: TurnReport, name: string): Promise<ToolResult> {
     const { outcome, text, turns, usage } = report;
     const spent = { turns, usage, durationMs: Date.now() - this.#startedMs };
-    const isCancelled = outcome === "aborted" || this.#call.signal.aborted;
+    // One that was done before it could be stopped is done.
+    const isCancelled = outcome === "aborted" || (outcome !== "completed" && this.#call.signal.aborted);
     const why = report.message ?? outcome;
     const isDone = outcome === "completed" || outcome === "max_turns" || outcome === "max_tokens";
-    const head =
-      isDone && outcome === "completed" ? undefined : `The agent ${name} ${endText(isCancelled, why)}.`;
-    const content = isCancelled ? `${head}` : await this.#result(input, text, head);
+    const head = outcome === "completed" ? "" : `The agent ${name} ${endText(isCancelled, why)}.`;
+    const { content, ...kept } = isCancelled ? { content: head } : await this.#result(input, text, head);
     if (isCancelled)
       this.#tell({ type: "agent.invocation.cancelled", ...this.#about, reason: why, ...spent });
     else if (!isDone || (outcome !== "completed" && text === ""))
@@ -164,24 +171,42 @@ export class Invocation {
     return {
       ok: isDone && !isCancelled && (outcome === "completed" || text !== ""),
       content,
-      metadata: { agent: name, agentSessionId, invocationId, outcome, turns },
+      metadata: { agent: name, agentSessionId, invocationId, outcome, turns, ...kept },
       usage,
       ...(outcome === "denied" ? { stop: true as const } : {}),
     };
   }
 
-  async #result(input: AgentInvocationInput, text: string, head: string | undefined): Promise<string> {
+  async #result(
+    input: AgentInvocationInput,
+    text: string,
+    head: string,
+  ): Promise<{ content: string; outputFile?: string }> {
     const { parts } = this.#delegation;
     const { context } = parts.config;
-    const answer = [head, text.trim()].filter((part) => part !== undefined && part !== "").join("\n\n");
+    const answer = [head, text.trim()].filter((part) => part !== "").join("\n\n");
     const maxTokens = Math.min(context.subAgent.maxResultTokensToMain, context.main.maxDelegateResultTokens);
-    return compactResult({
+    let outputFile: string | undefined;
+    const content = await compactResult({
       answer,
       returnMode: input.returnMode,
       maxTokens,
-      refs: { transcriptPath: parts.transcriptPath, invocationId: this.#who.invocationId },
-      keep: (whole) => parts.root().keepOutput(this.#call.callId, whole),
+      refs: {
+        // A sub-agent may not read it.
+        transcriptPath: this.#caller.ownFiles === undefined ? parts.transcriptPath : undefined,
+        invocationId: this.#who.invocationId,
+      },
+      keep: async (whole) => {
+        outputFile = await parts.root().keepOutput(this.#call.callId, whole);
+        return outputFile;
+      },
     });
+    return outputFile === undefined ? { content } : { content, outputFile };
+  }
+
+  /** Nobody hands over what he may not read himself, nor what was not shown to the one who was asked. */
+  #isHandedOver(file: string): boolean {
+    return this.#planned.handoff.includes(file) && (this.#caller.ownFiles?.has(file) ?? true);
   }
 
   #mayRead(file: string): void {
@@ -197,4 +222,8 @@ export class Invocation {
 
 function endText(isCancelled: boolean, why: string): string {
   return isCancelled ? "was stopped before it was done" : `did not finish: ${why}`;
+}
+
+function forSubAgent(sandbox: Sandbox): Sandbox {
+  return { ...sandbox, run: (order) => sandbox.run({ ...order, isOfSubAgent: true }) };
 }

@@ -1,5 +1,5 @@
-// The sessions of sub-agents: a conversation of its own for each agent, provider and model, which later tasks go on with.
-// They live as long as the root session, in memory only.
+// The sessions of sub-agents: a conversation of its own for each agent, provider, model and caller, which later tasks go
+// on with. They live as long as the root session, in memory only.
 import { randomUUID } from "node:crypto";
 import type { DemianConfig } from "../config/schema.ts";
 import { compactHistory, foldTurns } from "../context/compact.ts";
@@ -20,6 +20,8 @@ export interface AgentSessionKey {
   profile: string;
   model: string;
   cwd: string;
+  /** The sub-agents above it: what one caller gave to it is not for another one to ask it about. */
+  callers: readonly string[];
 }
 
 /** For the events `agent.session.context_compacted` and `agent.session.memory_updated`. */
@@ -43,6 +45,7 @@ export class AgentSession {
   /** What it may read of `.demian`. */
   readonly ownFiles = new Set<string>();
   #memory: AgentMemory = emptyMemory();
+  #introduction: { tools: string; text: string } | undefined;
   #invocations = 0;
 
   constructor(key: AgentSessionKey, callIds: Set<string>) {
@@ -56,6 +59,12 @@ export class AgentSession {
 
   get invocations(): number {
     return this.#invocations;
+  }
+
+  /** What hooks say at its start: once, and again only when it sees other tools. */
+  async introduced(tools: string, ask: () => Promise<string>): Promise<string> {
+    if (this.#introduction?.tools !== tools) this.#introduction = { tools, text: await ask() };
+    return this.#introduction.text;
   }
 
   /** After a task, however it ended. */
@@ -92,8 +101,8 @@ export class AgentSessionStore {
 
   /** The one that did earlier tasks, or a new one. */
   obtain(key: AgentSessionKey): AgentSession {
-    const { rootSessionId, agent, profile, model, cwd } = key;
-    const name = JSON.stringify([rootSessionId, agent, profile, model, cwd]);
+    const { rootSessionId, agent, profile, model, cwd, callers } = key;
+    const name = JSON.stringify([rootSessionId, agent, profile, model, cwd, callers]);
     const found = this.#sessions.get(name) ?? new AgentSession(key, this.#callIds);
     this.#sessions.set(name, found);
     return found;

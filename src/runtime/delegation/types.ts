@@ -26,6 +26,8 @@ export interface Caller {
   provider: ResolvedProvider;
   /** Names from the main agent down to this one: the main agent's is `[name]`. */
   path: readonly string[];
+  /** Only of a sub-agent: what it may read of `.demian`, and so hand over. */
+  ownFiles?: ReadonlySet<string>;
 }
 
 /** Everything that was decided before a person is asked. Exactly this is sent. */
@@ -61,7 +63,6 @@ export interface HandoffContext {
   childAgent: string;
   cwd: string;
   currentUserRequest: string;
-  effectiveTools: readonly string[];
   delegation: AgentInvocationInput;
 }
 

@@ -3,7 +3,7 @@
 import { messageOf } from "../../base/coded-error.ts";
 import { commandEnv } from "../command-env.ts";
 import type { TurnEnd } from "../events.ts";
-import { blocked, guardAnswer, refuseToStop, submitMessage } from "../message-hooks.ts";
+import { blocked, guardAnswer, outOfTurns, refuseToStop, submitMessage } from "../message-hooks.ts";
 import type { UserContentPart, UserMessage } from "../messages.ts";
 import type { ProviderFailure, TokenUsage } from "../providers/types.ts";
 import type { TurnReport } from "../session-types.ts";
@@ -11,6 +11,7 @@ import { addUsage, noUsage } from "../usage.ts";
 import { decideExternal, type ExternalServices } from "./decide.ts";
 import { Telling } from "./telling.ts";
 import type { ExternalReport } from "./types.ts";
+import { unreadable } from "./unreadable.ts";
 
 interface Turn {
   services: ExternalServices;
@@ -62,10 +63,7 @@ async function conclude(turn: Turn, message: UserMessage): Promise<End> {
     services.history.begin({ role: "user", content: more });
     parts = [];
   }
-  return {
-    outcome: "max_turns",
-    message: `stopped after ${limit} requests to the model; send another message to go on, or raise maxTurns`,
-  };
+  return { outcome: "max_turns", message: outOfTurns(services) };
 }
 
 /** What was said last in the history, until its answer. */
@@ -94,7 +92,7 @@ async function once(turn: Turn, parts: readonly UserContentPart[]): Promise<End>
   return endOf(turn, report);
 }
 
-function run(
+async function run(
   turn: Turn,
   parts: readonly UserContentPart[],
   telling: Telling,
@@ -117,6 +115,7 @@ function run(
     isSubagent: services.invocation.parentInvocationId !== undefined,
     maxTurns: services.limits.maxTurns - turn.requests,
     globalRules: services.config.permissions,
+    unreadable: await unreadable(services),
     env: hostEnv(services),
     stateDirectory: services.host.stateDirectory,
     signal,

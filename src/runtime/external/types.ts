@@ -38,6 +38,8 @@ export interface ExternalTurn {
   maxTurns: number;
   /** The user's rules: who has others has other permissions, and so another session. */
   globalRules: readonly PermissionRule[];
+  /** Globs as in a .gitignore of the workspace: what its own searches must not come upon. */
+  unreadable: readonly string[];
   /** Of demian itself, before anything is taken out. */
   env: Readonly<Record<string, string | undefined>>;
   /** Of this workspace, private, outside of it. It may not exist yet. */

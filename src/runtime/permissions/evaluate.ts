@@ -2,7 +2,7 @@
 // The order is a list of steps (§6): one for a single agent, another one for several.
 import { findDanger } from "../hooks/builtin/danger.ts";
 import { findEnvFile } from "../hooks/builtin/env-names.ts";
-import { isSecretPath, isWriteProtected } from "../workspace/protected.ts";
+import { isOfDemian, isSecretPath, isWriteProtected } from "../workspace/protected.ts";
 import { bareName, grantKeyOf, isSameKey } from "./grant-key.ts";
 import { type CalledTool, fitsToAllow, fitsToDeny, isCatchAll, specificity } from "./rules.ts";
 import type { Decision, PermissionCall, PermissionRule, PermissionTarget, Policy, Verdict } from "./types.ts";
@@ -81,8 +81,8 @@ function pathFault(
   if (paths.some(isOutside)) return "the path is outside the workspace";
   if (paths.some((path) => isHidden(path, hidden))) return "it is out of bounds for agents";
   // What was not handed over is not to be fetched either: transcripts, and outputs of other agents.
-  if (ownFiles !== undefined && paths.some((path) => isHidden(path, [".demian"]) && !ownFiles.has(path)))
-    return "it belongs to the main conversation, which sub-agents do not see";
+  if (ownFiles !== undefined && paths.some((path) => isOfDemian(path) && !ownFiles.has(path)))
+    return ".demian belongs to the main conversation, which sub-agents do not see";
   if (paths.some(isSecretPath)) return "environment files hold secrets";
   const isProtected = target.access === "write" && paths.some(isWriteProtected);
   return isProtected ? "the path is protected from changes" : undefined;

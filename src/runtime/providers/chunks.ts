@@ -2,7 +2,7 @@
 // answer with JSON to the one and with events to the other, whatever their content type says.
 import { setTimeout as wait } from "node:timers/promises";
 import { excerpt } from "../../base/excerpt.ts";
-import { type Place, protocolError } from "./failure.ts";
+import { type Place, protocolError, redact } from "./failure.ts";
 import { readEvents } from "./sse.ts";
 import { readErrorBody } from "./vendor-error.ts";
 
@@ -29,7 +29,10 @@ export async function* readChunks(
     const all = after(head, text);
     if (/^\s*[[{]/.test(head)) yield* wholeAnswer(await collect(all), place);
     else if (/^\s*</.test(head))
-      throw protocolError(place, `failed: ${readErrorBody(await collect(all)).message}`);
+      throw protocolError(
+        place,
+        `failed: ${readErrorBody(redact(await collect(all), place.secrets)).message}`,
+      );
     else yield* eventChunks(all, place, isLast);
   } finally {
     await reader.cancel().catch(() => undefined); // It may have broken; who reads has been told.
@@ -89,7 +92,8 @@ function parse(text: string, place: Place): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw protocolError(place, `sent something that is no JSON: "${excerpt(text, SHOWN_CHARS)}"`, cause);
+    const shown = excerpt(redact(text, place.secrets), SHOWN_CHARS);
+    throw protocolError(place, `sent something that is no JSON: "${shown}"`, cause);
   }
 }
 

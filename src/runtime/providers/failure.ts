@@ -6,7 +6,8 @@ import { ProviderError, type ProviderFailure, type ProviderFailureKind } from ".
 import { kindOf, readErrorBody, type VendorError } from "./vendor-error.ts";
 
 const MAX_MESSAGE_CHARS = 600;
-const KEY_SHAPES = /\b(?:Bearer\s+\S{12,}|(?:sk|gsk|xai|pk|rk)-[\w*-]{8,}|AIza[\w-]{20,})/g;
+const KEY_SHAPES =
+  /\b(?:Bearer\s+\S{12,}|(?:sk|gsk|xai|pk|rk)-[\w*-]{8,}|AIza[\w-]{20,}|eyJ[\w-]{16,}(?:\.[\w-]*)*)/g;
 const REQUEST_ID_HEADERS = ["x-request-id", "request-id", "apim-request-id", "x-ms-request-id", "cf-ray"];
 const CERTIFICATE = /^(CERT_|SELF_SIGNED|UNABLE_TO_|DEPTH_ZERO|ERR_TLS|ERR_SSL)/;
 
@@ -29,12 +30,15 @@ export function answerFailure(
   place: Place,
   answer: { status: number; headers: Headers; text: string },
 ): ProviderFailure {
-  const vendor = readErrorBody(answer.text);
+  // Before anything is cut: half a key is not known as one.
+  const vendor = readErrorBody(redact(answer.text, place.secrets));
   const retryAfterMs = readRetryAfter(answer.headers, Date.now());
   const requestId = REQUEST_ID_HEADERS.map((name) => answer.headers.get(name)).find((id) => id !== null);
   return {
     ...vendorFailure(place, vendor, answer.status),
-    ...(requestId === undefined || requestId === null ? {} : { requestId: excerpt(requestId, 100) }),
+    ...(requestId === undefined || requestId === null
+      ? {}
+      : { requestId: excerpt(redact(requestId, place.secrets), 100) }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }

@@ -53,7 +53,7 @@ export function bwrapHolder(bwrap: string, seccomp: Buffer, hasUserNamespace: bo
       const [shell, hidden, places, kernelFiles] = await Promise.all([
         findShell(),
         outermost(bounds.hide),
-        placesOf(bounds),
+        placesOf(bounds, order),
         existing(KERNEL_FILES),
       ]);
       const { visible } = bounds;
@@ -87,7 +87,7 @@ export function seatbeltHolder(): Holder {
       const [shell, hidden, places, own] = await Promise.all([
         findShell(),
         outermost(bounds.hide),
-        placesOf(bounds),
+        placesOf(bounds, order),
         resolveAll(order.env["TMPDIR"] === undefined ? [] : [order.env["TMPDIR"]]),
       ]);
       const temporary =
@@ -103,8 +103,8 @@ export function seatbeltHolder(): Holder {
   };
 }
 
-async function placesOf(bounds: Bounds): Promise<ProtectedPlaces> {
-  const places = await findProtected(bounds.tree, bounds.writableGit);
+async function placesOf(bounds: Bounds, { isOfSubAgent }: CommandOrder): Promise<ProtectedPlaces> {
+  const places = await findProtected(bounds.tree, bounds.writableGit, isOfSubAgent);
   for (const { path, kind } of await resolveAll(bounds.maskFiles)) {
     (kind === "file" ? places.maskedFiles : places.maskedDirectories).push(path);
   }

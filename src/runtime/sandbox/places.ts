@@ -24,7 +24,11 @@ const NO_SECRETS = /^\/(proc|sys|dev|usr|bin|sbin|lib[^/]*)\//;
 const GIT_CODE = ["config", "config.worktree", "hooks", "commondir", "info/attributes"];
 
 /** Throws `workspace_too_large` and `workspace_too_odd`. */
-export async function findProtected(tree: Tree, writableGit: boolean): Promise<ProtectedPlaces> {
+export async function findProtected(
+  tree: Tree,
+  writableGit: boolean,
+  isOfSubAgent = false,
+): Promise<ProtectedPlaces> {
   const { root } = tree;
   const places: ProtectedPlaces = { maskedFiles: [], maskedDirectories: [], readOnly: [], writable: [] };
   const { secrets, gits } = await tree.search();
@@ -32,8 +36,10 @@ export async function findProtected(tree: Tree, writableGit: boolean): Promise<P
   for (const git of gits) await protectGit(git, root, writableGit, places);
   await protect(join(root, ".demian"), root, places);
   // What was said belongs to people, and not to a sub-agent that was given less of it.
-  const transcripts = await resolveInside(join(root, ".demian", "transcripts"), root);
-  if (transcripts?.kind === "directory") places.maskedDirectories.push(transcripts.path);
+  for (const name of isOfSubAgent ? ["transcripts", "tmp"] : ["transcripts"]) {
+    const kept = await resolveInside(join(root, ".demian", name), root);
+    if (kept?.kind === "directory") places.maskedDirectories.push(kept.path);
+  }
   return places;
 }
 

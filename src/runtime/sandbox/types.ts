@@ -31,6 +31,8 @@ export interface CommandOrder {
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
   signal: AbortSignal;
+  /** Then what tools kept for other agents looks empty. */
+  isOfSubAgent?: boolean;
   /** Output of both streams as it comes. */
   output(chunk: Buffer): void;
 }

@@ -2,6 +2,7 @@
 // again, so nothing can be put in its place between the look and the run; and a module has nothing to import from, but what
 // Node brings.
 import { errnoOf, messageOf } from "../../base/coded-error.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
 
 export interface ModuleBytes {
   path: string;
@@ -20,6 +21,7 @@ const SELF_CONTAINED =
 export async function loadModule({ bytes }: ModuleBytes, limitMs = LOAD_LIMIT_MS): Promise<unknown> {
   const [, address] = FILE_IMPORT.exec(bytes.toString("utf8")) ?? [];
   if (address !== undefined) throw new Error(`it imports "${address}": ${SELF_CONTAINED}`);
+  hearRejections();
   const url = `data:text/javascript;base64,${bytes.toString("base64")}`;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -33,6 +35,16 @@ export async function loadModule({ bytes }: ModuleBytes, limitMs = LOAD_LIMIT_MS
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What a module forgot to await would end the process, and with it every session: it is told instead. */
+function hearRejections(): void {
+  if (!process.listeners("unhandledRejection").includes(tellRejection))
+    process.on("unhandledRejection", tellRejection);
+}
+
+function tellRejection(reason: unknown): void {
+  process.emitWarning(`a failure that nobody waited for: ${sanitizeLine(messageOf(reason))}`, "ToolModule");
 }
 
 /** Without the address, which is the whole module. */

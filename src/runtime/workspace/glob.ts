@@ -40,6 +40,11 @@ export function globMatcher(pattern: string, options: GlobOptions = {}): (path: 
   };
 }
 
+/** The same without braces: one pattern for each of its alternatives. Empty for one that only excludes ("!…"). */
+export function globAlternatives(pattern: string): string[] {
+  return pattern.startsWith("!") ? [] : expandBraces(pattern, pattern);
+}
+
 function badGlob(pattern: string, fault: string): CodedError {
   const shown = pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern;
   return new CodedError("bad_glob", `the glob "${shown}" ${fault}`);

@@ -19,6 +19,11 @@ export function isWriteProtected(path: string): boolean {
   return isSecretPath(path) || namesOf(path).some((name) => WRITE_PROTECTED.has(name));
 }
 
+/** What demian keeps in the workspace: settings, transcripts, outputs. */
+export function isOfDemian(path: string): boolean {
+  return namesOf(path)[0] === ".demian";
+}
+
 function namesOf(path: string): string[] {
   return path
     .split("/")

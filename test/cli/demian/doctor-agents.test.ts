@@ -69,6 +69,14 @@ test("an agent whose provider is not ready is a warning that says what is missin
   });
 });
 
+test("what the default provider lacks is told once", async () => {
+  world.begin(URL, { defaultProvider: "claudecode" });
+  const found = await checks();
+  expect(found.filter(({ text }) => text.includes("Agent SDK of Claude Code is not installed"))).toEqual([
+    expect.objectContaining({ name: "provider", status: "warn" }),
+  ]);
+});
+
 test("with several agents it is said whom the default agent may call, or why it works alone", async () => {
   const delegation = (found: Check[]) => found.filter(({ name }) => name === "delegation");
   expect(delegation(await checks())).toEqual([]);

@@ -68,7 +68,8 @@ describe("completion", () => {
   test.runIf(isThere("bash"))("bash completes commands, flags, and what demian itself lists", () => {
     const bin = mkdtempSync(join(tmpdir(), "demian-bin-"));
     try {
-      const answers = '"list-agents --main --names") echo plan ;;\n"list-providers --names") echo openai ;;';
+      const answers =
+        '"list-agents --main --names") echo plan ;;\n"list-providers --names") echo openai ;;\n"trust --names") echo .demian/tools/deploy.mjs ;;';
       writeFileSync(join(bin, "demian"), `#!/bin/sh\ncase "$*" in\n${answers}\nesac`, { mode: 0o755 });
       writeFileSync(join(bin, "shot.png"), "");
       const ask = (words: string, at: number): string =>
@@ -85,6 +86,7 @@ describe("completion", () => {
       expect(ask("demian --agent plan --dry", 3)).toBe("--dry-run");
       expect(ask(`demian --image ${bin}/sh`, 2)).toBe(`${bin}/shot.png`);
       expect(ask("demian completion fi", 2)).toBe("fish");
+      expect(ask("demian trust --revoke .dem", 3)).toBe(".demian/tools/deploy.mjs");
     } finally {
       rmSync(bin, { recursive: true });
     }

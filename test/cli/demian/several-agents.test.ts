@@ -47,6 +47,15 @@ describe("talking with several agents", () => {
     expect(await screen.until(READY)).toContain("with --multi-agent it may give work to others");
   });
 
+  test("one that only works for others cannot be talked to, which is said before anything is asked", async () => {
+    terminal = new Screenplay(world, ["--agent", "writer"]);
+    expect(await terminal.ended).toBe(1);
+    expect(terminal.text).toMatch(
+      /the agent "writer" only works for other agents; choose one of build, plan/,
+    );
+    expect(terminal.text).not.toMatch(/provider \[/);
+  });
+
   test("/use-plan says where plans come from when there is none, and asks no model", async () => {
     const { screen } = await begin();
     screen.enter("/use-plan do it");

@@ -66,6 +66,30 @@ test("an agent of the user calls a tool of the project once that is trusted, and
   expect(JSON.stringify(model.requests[1]?.body)).toContain("noon in UTC at workspace");
 });
 
+test("what a module prints, leaves running or forgets to await spoils no answer, and the program ends", async () => {
+  write(
+    tool,
+    `console.log("loaded"); setInterval(() => undefined, 1000);
+export default {
+  name: "clock",
+  description: "Tells the time.",
+  inputSchema: { type: "object" },
+  execute: async () => {
+    console.log("called");
+    void Promise.reject(new Error("forgotten"));
+    return "noon";
+  },
+};
+`,
+  );
+  await run("trust", "--yes", tool);
+  const { stdout, stderr } = await run("--agent", "keeper", "--yes", "-p", "What time is it?");
+  expect(stdout).toBe("Done.\n");
+  expect(stderr).toMatch(/^loaded$/m);
+  expect(stderr).toMatch(/^called$/m);
+  expect(stderr).toMatch(/ToolModule: a failure that nobody waited for: forgotten/);
+});
+
 test("without consent the tool is not run", async () => {
   await run("trust", "--yes", tool);
   const { stderr } = await run("--agent", "keeper", "-p", "What time is it?");

@@ -78,6 +78,19 @@ describe("the list", () => {
     expect(await states()).toEqual({});
   });
 
+  test("--names has them as one types them, and no name that a shell would carry out on the way", async () => {
+    everything();
+    write(join(world.workspace, ".demian/tools/x$(touch evil).mjs"));
+    write(join(world.workspace, ".demian/tools/a b.mjs"));
+    const { stdout } = await run(world, ["trust", "--names"]);
+    expect(stdout.trimEnd().split("\n").sort()).toEqual([
+      ".demian/agents/docs.md",
+      ".demian/config.json",
+      ".demian/tools/deploy.mjs",
+      mine,
+    ]);
+  });
+
   test("says when the config trusts all tools of the user", async () => {
     write(mine);
     const config = join(world.directory, "more.json");
@@ -161,6 +174,36 @@ describe("giving and taking", () => {
     expect((await run(world, ["trust", "--yes", tool])).stderr).toMatch(
       /… 40 more lines: open the file before you trust it/,
     );
+  });
+
+  test("a long line does not push the question's head away: a part is shown, and how much is not", async () => {
+    write(tool, `/*${"a".repeat(50_000)}*/ evil();`);
+    const { stderr } = await run(world, ["trust", "--yes", tool]);
+    expect(stderr.length).toBeLessThan(8000);
+    expect(stderr).toMatch(/… 44012 more characters: open the file before you trust it/);
+  });
+
+  test("a file that is named twice is asked about and told once", async () => {
+    write(tool);
+    const { stdout } = await run(world, ["trust", "--yes", tool, ".demian/tools/deploy.mjs"]);
+    expect(stdout).toBe(`trusted ${tool}\n`);
+  });
+
+  test("--revoke says when there was nothing to forget", async () => {
+    write(tool);
+    const { code, stdout, stderr } = await run(world, ["trust", "--revoke", tool]);
+    expect([code, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(/nothing was decided about .*deploy\.mjs/);
+  });
+
+  test("where trust would lie in the workspace, none is given", async () => {
+    write(tool);
+    symlinkSync(world.workspace, join(world.home, "link"));
+    const env = { XDG_STATE_HOME: join(world.home, "link") };
+    const { code, stderr } = await run(world, ["trust", "--yes", tool], "", env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/could bring its own trust/);
+    expect(world.has("demian")).toBe(false);
   });
 
   test("a link in a project is not trusted, whoever says so", async () => {

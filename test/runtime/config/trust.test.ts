@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -25,7 +26,7 @@ afterEach(() => places.remove());
 
 const file = (path: string, sha256 = "1") => ({ path, sha256, kind: "tool" as const });
 
-describe("38. trust", () => {
+describe("38: trust", () => {
   test("a decision is for one path and one content", async () => {
     await decideTrust(directory, [file("/a")], "trusted", 5);
     await decideTrust(directory, [file("/b")], "refused", 6);
@@ -112,14 +113,21 @@ describe("38. trust", () => {
     expect((await places.load()).project).toMatchObject({ isTrusted: false });
   });
 
-  test("a state directory in the workspace trusts nothing: the workspace could bring it", async () => {
-    places.project({ hooks: [{ name: "x", event: "Stop", command: "true" }] });
-    const env = { ...places.env, XDG_STATE_HOME: join(places.cwd, "state") };
-    const sha256 = (await places.load()).project?.sha256 ?? "";
-    const own = { path: places.projectFile, sha256, kind: "config" as const };
-    await decideTrust(projectDir(env, places.cwd), [own], "trusted", 1);
-    const { project, warnings } = await places.load({ env });
-    expect(project).toMatchObject({ isTrusted: false });
-    expect(warnings).toContainEqual(expect.stringMatching(/could bring its own trust/));
-  });
+  test.each([
+    ["itself", () => join(places.cwd, "state")],
+    ["by a link", () => join(places.base, "link", "state")],
+  ])(
+    "a state directory in the workspace (%s) trusts nothing: the workspace could bring it",
+    async (_, of) => {
+      places.project({ hooks: [{ name: "x", event: "Stop", command: "true" }] });
+      symlinkSync(places.cwd, join(places.base, "link"));
+      const env = { ...places.env, XDG_STATE_HOME: of() };
+      const sha256 = (await places.load()).project?.sha256 ?? "";
+      const own = { path: places.projectFile, sha256, kind: "config" as const };
+      await decideTrust(projectDir(env, places.cwd), [own], "trusted", 1);
+      const { project, warnings } = await places.load({ env });
+      expect(project).toMatchObject({ isTrusted: false });
+      expect(warnings).toContainEqual(expect.stringMatching(/could bring its own trust/));
+    },
+  );
 });

@@ -15,7 +15,6 @@ const contextOf = (
   childAgent: "reviewer",
   cwd: "/home/ann/project",
   currentUserRequest: request,
-  effectiveTools: ["read_file", "secret_tool"],
   delegation: { agent: "reviewer", task: "Review src/a.ts.", ...delegation },
 });
 

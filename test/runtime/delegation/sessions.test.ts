@@ -16,7 +16,7 @@ import type { Message } from "../../../src/runtime/messages.ts";
 
 const context = DemianConfig.parse({}).context;
 const policy = context.subAgent;
-const key = { rootSessionId: "ses_1", agent: "reviewer", profile: "far", model: "m", cwd: "/p" };
+const key = { rootSessionId: "ses_1", agent: "reviewer", profile: "far", model: "m", cwd: "/p", callers: [] };
 const open = () => new AgentSessionStore(new Set()).obtain(key);
 
 /** One task: a handoff, a read of a file, a report. */
@@ -54,9 +54,16 @@ describe("28: child memory compression and reuse: the session", () => {
     const first = store.obtain(key);
     expect(first.id).toMatch(/^as_[0-9a-f-]{36}$/);
     expect(store.obtain({ ...key })).toBe(first);
-    const others = [{ rootSessionId: "x" }, { agent: "x" }, { profile: "x" }, { model: "x" }, { cwd: "x" }];
+    const others = [
+      { rootSessionId: "x" },
+      { agent: "x" },
+      { profile: "x" },
+      { model: "x" },
+      { cwd: "x" },
+      { callers: ["x"] },
+    ];
     const ids = others.map((change) => store.obtain({ ...key, ...change }).id);
-    expect(new Set([first.id, ...ids]).size).toBe(6);
+    expect(new Set([first.id, ...ids]).size).toBe(7);
   });
 
   test("no call of a sub-agent gets an id that another agent of the session has", () => {

@@ -59,7 +59,7 @@ describe("22: a child invocation", () => {
     const { session, events } = await team.open();
     await session.run({ text: "review" });
     expect(team.other.requests).toHaveLength(1);
-    expect(wire(team.main, 1)).toMatch(/stopped after 1 requests/);
+    expect(wire(team.main, 1)).toMatch(/stopped after 1 requests.*raise delegation\.subInvocationMaxTurns/);
     expect(events.find(({ type }) => type === "agent.invocation.completed")).toMatchObject({ turns: 1 });
   });
 });

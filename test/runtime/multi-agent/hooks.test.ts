@@ -170,8 +170,8 @@ describe("a tool of an embedding program", () => {
     });
     await session.run({ text: "go" });
     await runtime.close();
-    const { tools: told } = team.main.requests[0]?.body as { tools: { function: { name: string } }[] };
-    expect(told.map(({ function: { name } }) => name)).toEqual(["spy", "delegate_agent"]);
+    const body = team.main.requests[0]?.body as { tools: { function: { name: string } }[] } | undefined;
+    expect(body?.tools.map(({ function: { name } }) => name)).toEqual(["spy", "delegate_agent"]);
     expect(contexts).toHaveLength(1);
     expect(contexts[0]).not.toHaveProperty("delegator");
   });

@@ -158,6 +158,26 @@ describe("a sub-agent that may delegate", () => {
     expect(sentToOther()).not.toContain("marzipan");
   });
 
+  test("does not get what another caller gave to the one it calls: not its memory, not its files", async () => {
+    team.configure({ agents: { lead: lead(), reviewer: subAgent() }, delegation: { maxDepth: 2 } });
+    team.place.write(file, "marzipan\n");
+    team.main.script(delegate("reviewer", "Task of main: walnut.", { contextRefs: [file] }));
+    team.main.script(chatReply("Report to main: hazel."), delegate("lead", "Lead."));
+    team.other.script(
+      call("delegate_agent", { agent: "reviewer", task: `Repeat your notes; read ${file}.` }),
+    );
+    team.main.script(
+      chatReply("", [{ name: "read_file", input: { path: file } }]),
+      chatReply("I know nothing."),
+    );
+    team.other.script(anthropicReply("Led."));
+    team.main.script(delegate("reviewer", "Task two of main."), chatReply("Two."), chatReply("Done."));
+    const { session } = await team.open();
+    await session.run({ text: "go" });
+    for (const request of [3, 4]) expect(wire(team.main, request)).not.toMatch(/walnut|hazel|marzipan/);
+    expect(wire(team.main, 6)).toMatch(/walnut.*hazel/s);
+  });
+
   test("hands over what it was given, and reads the whole of a report that was cut for it", async () => {
     team.configure({ agents: { lead: lead(), reviewer: subAgent() }, delegation: { maxDepth: 2 } });
     team.place.write(file, "marzipan\n");

@@ -1,5 +1,8 @@
 // Which provider a sub-agent thinks with (§8), and how deep delegation goes.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RuntimeEvent } from "../../../src/runtime/events.ts";
+import type { ExternalRuntime, ExternalTurn } from "../../../src/runtime/external/types.ts";
+import { createRuntime } from "../../../src/runtime/runtime.ts";
 import { anthropicReply, chatReply } from "../../support/model-server.ts";
 import { delegate, story, subAgent, Team, wire } from "./team.ts";
 
@@ -66,6 +69,47 @@ describe("19: the provider of a sub-agent", () => {
     const runtime = await team.place.runtime();
     expect(runtime.agents.list().map(({ agent }) => agent.name)).not.toContain("helper");
     expect(runtime.warnings.join("\n")).toMatch(/"helper" is left out.*no provider "bb"/s);
+  });
+});
+
+describe("a sub-agent with a loop of its own", () => {
+  test("is told nothing of our tools, our sandbox and our agents, and what it spends counts", async () => {
+    const turns: ExternalTurn[] = [];
+    const report = { outcome: "completed", text: "Done there.", turns: 1 } as const;
+    const external: ExternalRuntime = {
+      executor: "elsewhere",
+      defaultDecision: "ask",
+      run: (turn) => {
+        turns.push(turn);
+        return Promise.resolve({ ...report, usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.25 } });
+      },
+    };
+    const guest = subAgent({ provider: { profile: "b" }, delegation: { canDelegate: true } });
+    team.configure({ agents: { guest }, delegation: { maxDepth: 2 } });
+    const { cwd, env } = team.place;
+    const b = { key: "b", type: "elsewhere", model: "m", external };
+    const runtime = await createRuntime({ cwd, env, providers: new Map([["b", b]]) });
+    const events: RuntimeEvent[] = [];
+    const session = await runtime.openSession({
+      ask: () => Promise.resolve({ decision: "allow" }),
+      question: () => Promise.resolve("yes"),
+      onEvent: (event) => void events.push(event),
+    });
+    team.main.script(delegate("guest", "One."), delegate("guest", "Two."), chatReply("Done."));
+    const { usage } = await session.run({ text: "go" });
+    await runtime.close();
+    expect(usage).toMatchObject({ inputTokens: 32, costUsd: 0.5 });
+    expect(turns.map(({ isSubagent, text }) => [isSubagent, text.includes("## Task")])).toEqual([
+      [true, true],
+      [true, true],
+    ]);
+    for (const { systemPrompt, question } of turns) {
+      expect(systemPrompt).toContain("Working directory:");
+      expect(systemPrompt).not.toMatch(/read_file|delegate_agent|Commands: run|Available sub agents/);
+      expect(question).toBeUndefined();
+    }
+    const policy = events.find((event) => event.type === "agent.invocation.tool_policy.applied");
+    expect(policy).toMatchObject({ tools: [] });
   });
 });
 

@@ -214,3 +214,36 @@ describe("searches", () => {
     expect(single.gate.mayRead({ tool: "grep", agent: closed }, "a.ts")).toBe(false);
   });
 });
+
+describe("area 26: what demian keeps in the workspace", () => {
+  const own = ".demian/tmp/output-own.txt";
+  const reads = (path: string, real = path): GateCall => {
+    const targets: PermissionTarget[] = [{ kind: "path", access: "read", lexical: path, real }];
+    const allowing: GateCall["agent"] = { name: "a", permissions: [{ tool: "*", decision: "allow" }] };
+    return bash("", { tool: "read_file", plan: { title: path, targets }, ...by(allowing) });
+  };
+
+  test.each([
+    [".demian/transcripts/s/session.jsonl"],
+    [".demian/tmp/output-other.txt"],
+    [".demian"],
+    [".Demian/Transcripts/s/session.jsonl"],
+    [".demi\u200can/tmp/output-other.txt"],
+    ["link.txt", ".demian/tmp/output-other.txt"],
+    [own, ".demian/tmp/output-other.txt"],
+  ])("a sub-agent reads nothing of it: %j", async (path, real = path) => {
+    const { gate } = await scene({ answer: ALWAYS });
+    const ownFiles = new Set([own]);
+    const verdict = await gate.decide({ ...reads(path, real), ownFiles }, never);
+    expect(verdict).toMatchObject({ allowed: false, by: "hard_deny" });
+    expect((await gate.decide(reads(path, real), never)).allowed).toBe(true);
+  });
+
+  test("but for its own, and for what only sounds like it", async () => {
+    const { gate } = await scene();
+    for (const path of [own, ".demian-notes/a.txt", "docs/.demian/a.txt", "demian"])
+      expect(await gate.decide({ ...reads(path), ownFiles: new Set([own]) }, never)).toMatchObject({
+        allowed: true,
+      });
+  });
+});

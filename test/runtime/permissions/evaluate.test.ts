@@ -1,13 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { evaluate } from "../../../src/runtime/permissions/evaluate.ts";
-import { grantKeyOf } from "../../../src/runtime/permissions/grant-key.ts";
-import type {
-  Grant,
-  PermissionRule,
-  PermissionTarget,
-  Policy,
-} from "../../../src/runtime/permissions/types.ts";
+import type { PermissionRule, PermissionTarget, Policy } from "../../../src/runtime/permissions/types.ts";
+import { command, grantFor, policy } from "./policies.ts";
 
 const path = (
   lexical: string,
@@ -18,24 +13,6 @@ const path = (
   lexical,
   real: over.real ?? lexical,
 });
-const command = (text: string): PermissionTarget => ({
-  kind: "command",
-  command: text,
-  cwd: "/w",
-  resolved: { argv: text.split(" "), executable: `/usr/bin/${text.split(" ")[0]}`, isGrantable: true },
-});
-const policy = (over: Partial<Policy> = {}): Policy => ({
-  globalRules: [],
-  agentRules: [],
-  grants: [],
-  nowMs: 100,
-  ...over,
-});
-const grantFor = (tool: string, target: PermissionTarget): Grant => {
-  const key = grantKeyOf(tool, target);
-  if (key === undefined) throw new Error("no key");
-  return { key, scope: "project", grantedAtMs: 0, expiresAtMs: 1000 };
-};
 const decide = (tool: string, target: PermissionTarget | PermissionTarget[], over: Partial<Policy> = {}) =>
   evaluate({ tool, targets: [target].flat() }, policy(over));
 const EVERYTHING: PermissionRule = { tool: "*", decision: "allow" };

@@ -11,6 +11,7 @@ import type {
 } from "../../../src/runtime/permissions/types.ts";
 import { tempDir } from "../../backends/temp-dir.ts";
 import { ALWAYS, bash, edit, never, sceneMaker } from "./gate-scene.ts";
+import { command, policy } from "./policies.ts";
 
 const scene = sceneMaker(tempDir("executors"));
 const path = (lexical: string, access: "read" | "write" = "read"): PermissionTarget => ({
@@ -19,17 +20,8 @@ const path = (lexical: string, access: "read" | "write" = "read"): PermissionTar
   lexical,
   real: lexical,
 });
-const command = (text: string): PermissionTarget => ({
-  kind: "command",
-  command: text,
-  cwd: "/w",
-  resolved: { argv: text.split(" "), executable: `/usr/bin/${text.split(" ")[0]}`, isGrantable: true },
-});
 const decide = (tool: string, target: PermissionTarget, over: Partial<Policy> = {}) =>
-  evaluate(
-    { tool, targets: [target] },
-    { executor: "claudecode", globalRules: [], agentRules: [], grants: [], nowMs: 0, ...over },
-  );
+  evaluate({ tool, targets: [target] }, policy({ executor: "claudecode", ...over }));
 const rule = (tool: string, decision: Decision, match?: PermissionRule["match"]): PermissionRule => ({
   tool,
   decision,

@@ -5,12 +5,12 @@ import { evaluate } from "../../../src/runtime/permissions/evaluate.ts";
 import { grantKeyOf } from "../../../src/runtime/permissions/grant-key.ts";
 import type {
   Decision,
-  Grant,
   PermissionRule,
   PermissionTarget,
   Policy,
   Verdict,
 } from "../../../src/runtime/permissions/types.ts";
+import { command, grantFor, policy } from "./policies.ts";
 
 const path = (lexical: string, real = lexical): PermissionTarget => ({
   kind: "path",
@@ -18,25 +18,7 @@ const path = (lexical: string, real = lexical): PermissionTarget => ({
   lexical,
   real,
 });
-const command = (text: string): PermissionTarget => ({
-  kind: "command",
-  command: text,
-  cwd: "/w",
-  resolved: { argv: text.split(" "), executable: `/usr/bin/${text.split(" ")[0]}`, isGrantable: true },
-});
 const agent: PermissionTarget = { kind: "agent", agent: "reviewer", provider: "fast" };
-const policy = (over: Partial<Policy> = {}): Policy => ({
-  globalRules: [],
-  agentRules: [],
-  grants: [],
-  nowMs: 100,
-  ...over,
-});
-const grantFor = (tool: string, target: PermissionTarget): Grant => {
-  const key = grantKeyOf(tool, target);
-  if (key === undefined) throw new Error("no key");
-  return { key, scope: "project", grantedAtMs: 0, expiresAtMs: 1000 };
-};
 const decide = (tool: string, targets: PermissionTarget | PermissionTarget[], over: Partial<Policy> = {}) =>
   evaluate({ tool, targets: [targets].flat() }, policy({ mode: "multi-agent", ...over }));
 const READ_ONLY: PermissionRule[] = [

@@ -126,3 +126,9 @@ export function fetchOf(pieces: readonly (string | Uint8Array)[], init: Response
     return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" }, ...init }));
   };
 }
+
+/** Bytes in pieces; a place is a part of the whole, from 0 to 1. */
+export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const offsets = [...new Set(places.map((place) => Math.floor(place * bytes.length)))].sort((a, b) => a - b);
+  return [...offsets, bytes.length].map((end, index) => bytes.subarray(offsets[index - 1] ?? 0, end));
+}

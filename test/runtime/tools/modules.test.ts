@@ -62,7 +62,7 @@ function given(more: Partial<ToolContext> = {}): Given {
 const call = (execute: ModuleExecute, { context }: Given, limitMs?: number) =>
   callModule("lookup", execute, { file: "a" }, context, limitMs);
 
-describe("18. a tool module becomes a tool", () => {
+describe("18: a tool module becomes a tool", () => {
   test("that is asked about, with what it touches unknown", async () => {
     const tool = await load(source());
     expect(tool).toMatchObject({
@@ -180,7 +180,7 @@ describe("18. a tool module becomes a tool", () => {
   });
 });
 
-describe("18. one call of a module", () => {
+describe("18: one call of a module", () => {
   test("it is given little, and no way to start agents", async () => {
     let seen: ModuleContext | undefined;
     const place = given({ question: async ({ text }) => `${text}!` });

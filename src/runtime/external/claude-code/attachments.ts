@@ -1,4 +1,4 @@
-// Images as Claude Code takes them, and what becomes of those that it does not.
+// A message as Claude Code takes it: its words as they are, its images, and what becomes of those that it does not take.
 import { CodedError } from "../../../base/coded-error.ts";
 import type { UserContentPart } from "../../messages.ts";
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
@@ -8,7 +8,37 @@ export type ImageBlock =
   | { type: "image"; source: { type: "base64"; media_type: string; data: string } }
   | { type: "image"; source: { type: "url"; url: string } };
 
+/** A message on the wire. */
+export interface UserTurn {
+  type: "user";
+  message: { role: "user"; content: string | ({ type: "text"; text: string } | ImageBlock)[] };
+  parent_tool_use_id: null;
+  client_composed?: true;
+}
+
+/**
+ * Claude Code reads what is named by "@path" in the words of a message by itself, wherever it is, and nobody is asked:
+ * words that another agent or a web page wrote, too. It looks at the last block only (2.1.197), and not at what is
+ * `client_composed` (from 2.1.248 on).
+ */
+const MENTION = /(?:^|[^\w])@\S/;
+const NOT_ATTACHED = "[Files that are named with @ are not attached: read those that you need.]";
 const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+={0,2})$/;
+
+export function userTurn({ prompt, images }: Attached): UserTurn {
+  const isNaming = MENTION.test(prompt);
+  const blocks = [
+    ...images.flatMap((part) => imageBlock(part) ?? []),
+    ...(isNaming ? [{ type: "text" as const, text: NOT_ATTACHED }] : []),
+  ];
+  const content = blocks.length === 0 ? prompt : [{ type: "text" as const, text: prompt }, ...blocks];
+  return {
+    type: "user",
+    message: { role: "user", content },
+    parent_tool_use_id: null,
+    ...(isNaming ? { client_composed: true } : {}),
+  };
+}
 
 /** Undefined: Claude Code cannot take it. */
 export function imageBlock(part: UserContentPart): ImageBlock | undefined {
@@ -23,7 +53,7 @@ export function imageBlock(part: UserContentPart): ImageBlock | undefined {
 export interface Attached {
   /** The words, with what there is to say of images that stay behind. */
   prompt: string;
-  images: UserContentPart[];
+  images: readonly UserContentPart[];
 }
 
 /** Throws `bad_image` where an image cannot be taken and the message is not to go without it. */

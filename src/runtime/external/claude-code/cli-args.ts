@@ -1,7 +1,7 @@
 // From an order to the command line of `claude`, with no flag that the installed version does not know.
 
 import type { Capabilities } from "./cli-capabilities.ts";
-import { CLAUDE_SETTINGS } from "./tools.ts";
+import { claudeSettings } from "./tools.ts";
 import { ClaudeFailure, type ClaudeOrder } from "./transport.ts";
 
 export interface CliArgs {
@@ -43,7 +43,7 @@ const ROWS: readonly FlagRow[] = [
   // None: a workspace's settings run programs (hooks), the user's can replace the login (apiKeyHelper, env).
   { flag: "--setting-sources", value: () => "" },
   { flag: "--strict-mcp-config", value: () => true },
-  { flag: "--settings", value: () => JSON.stringify(CLAUDE_SETTINGS) },
+  { flag: "--settings", value: ({ unreadable }) => JSON.stringify(claudeSettings(unreadable)) },
   { flag: "--tools", value: ({ tools }) => tools.join(",") },
   { flag: "--bare", value: ({ bare }) => (bare === true ? true : undefined) },
 ];

@@ -2,6 +2,7 @@
 // tool, before it runs. Builds and matches lines; who writes them is cli-run.ts.
 import { messageOf } from "../../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import { wordsOf } from "./fields.ts";
 import type { ToolAnswer, ToolRequest } from "./transport.ts";
 
 export type ControlAnswer = { ok: true } | { ok: false; error: string };
@@ -42,7 +43,7 @@ export class CliControl {
   take(message: JsonObject): boolean {
     if (message["type"] === "control_response") this.#settle(message);
     else if (message["type"] === "control_request") void this.#asks(message);
-    else if (message["type"] === "control_cancel_request") this.#cancel(String(message["request_id"]));
+    else if (message["type"] === "control_cancel_request") this.#cancel(wordsOf(message["request_id"]));
     else return false;
     return true;
   }
@@ -69,7 +70,7 @@ export class CliControl {
 
   #settle(message: JsonObject): void {
     const response = isObject(message["response"]) ? message["response"] : {};
-    const request_id = String(response["request_id"]);
+    const request_id = wordsOf(response["request_id"]);
     const resolve = this.#waiting.get(request_id);
     this.#waiting.delete(request_id);
     const error = typeof response["error"] === "string" ? response["error"] : "no reason given";
@@ -87,7 +88,7 @@ export class CliControl {
     if (wanted === undefined) {
       this.#answer(request_id, {
         subtype: "error",
-        error: `demian does not know ${String(request["subtype"])}`,
+        error: `demian does not know ${wordsOf(request["subtype"])}`,
       });
       return;
     }

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { type Child, type ChildExit, startChild, within } from "../../../base/child.ts";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
-import { imageBlock } from "./attachments.ts";
+import { userTurn } from "./attachments.ts";
 import { CliControl, type ControlAnswer } from "./cli-control.ts";
 import { CliLines } from "./cli-lines.ts";
 import { NOTICE_TYPE, noticeMessage } from "./notice.ts";
@@ -106,7 +106,7 @@ export class CliRun {
       if (this.#state === "starting") {
         if (!ready.ok) throw this.#notReady(ready.error);
         this.#state = "working";
-        this.#write(userLine(this.#order));
+        this.#write(JSON.stringify(userTurn(this.#order)));
       }
       await this.#answered;
       // Read again: it was assigned by a message meanwhile.
@@ -281,12 +281,6 @@ export class CliRun {
     const tail = this.#stderr.join(" | ").slice(-TAIL_CHARS);
     return new ClaudeFailure(code, tail === "" ? message : `${message}; the end of its stderr: ${tail}`);
   }
-}
-
-function userLine({ prompt, images }: ClaudeOrder): string {
-  const blocks = images.flatMap((part) => imageBlock(part) ?? []);
-  const content = blocks.length === 0 ? prompt : [{ type: "text", text: prompt }, ...blocks];
-  return JSON.stringify({ type: "user", message: { role: "user", content } });
 }
 
 function exitWords({ code, signal }: ChildExit): string {

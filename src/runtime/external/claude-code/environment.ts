@@ -10,9 +10,12 @@ const REPLACES_LOGIN: ReadonlySet<string> = new Set([
   "ANTHROPIC_AUTH_TOKEN",
   "ANTHROPIC_AWS_API_KEY",
   "ANTHROPIC_BEDROCK_MANTLE_API_KEY",
+  "ANTHROPIC_FEDERATION_RULE_ID",
   "ANTHROPIC_FOUNDRY_API_KEY",
   "ANTHROPIC_IDENTITY_TOKEN",
   "ANTHROPIC_IDENTITY_TOKEN_FILE",
+  "ANTHROPIC_PROFILE",
+  "ANTHROPIC_UNIX_SOCKET",
   "CLAUDE_API_KEY",
   "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
   "CLAUDE_CODE_HOST_AUTH_ENV_VAR",
@@ -45,6 +48,8 @@ const ALWAYS = {
   // Nothing goes on behind the end of a message, and nothing is installed meanwhile.
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
   DISABLE_AUTOUPDATER: "1",
+  // With every message it asks git for the state of the workspace, and a repository can say what git runs then (filters).
+  CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: "1",
 };
 
 /** `config.env` is the user's word and stands last. */

@@ -182,10 +182,10 @@ class ClaudeTurn {
     signal: AbortSignal,
   ): ClaudeOrder {
     const { config, executable } = this.#parts;
-    const { systemPrompt, model, cwd, maxTurns, question } = this.#turn;
+    const { systemPrompt, model, cwd, maxTurns, unreadable, question } = this.#turn;
     const { permissionMode, allowSubagents, useBareMode } = config;
     return {
-      ...{ prompt, images, systemPrompt, model, cwd, maxTurns, permissionMode, signal },
+      ...{ prompt, images, systemPrompt, model, cwd, maxTurns, unreadable, permissionMode, signal },
       tools: offeredTools({ allowSubagents, permissionMode, canAsk: question !== undefined }),
       env: this.#env,
       canUseTool: (request, requestSignal) => bridge.canUseTool(request, requestSignal),
@@ -207,8 +207,16 @@ class ClaudeTurn {
   }
 
   async #lock(session: string): Promise<void> {
+    const { emit, stateDirectory } = this.#turn;
     if (!this.#parts.config.sessionLock || this.#locks.has(session)) return;
-    this.#locks.set(session, await lockSession(this.#turn.stateDirectory, session));
+    try {
+      this.#locks.set(session, await lockSession(stateDirectory, session));
+    } catch (error) {
+      if (error instanceof CodedError && error.code === "session_locked") throw error;
+      // A disk that is full or read-only costs the lock, not the message.
+      const message = `another demian can go on with the same session of Claude Code: ${messageOf(error)}`;
+      emit({ type: "warning", message });
+    }
   }
 
   async #afterAbort(): Promise<void> {

@@ -3,7 +3,7 @@
 import { EventEmitter } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
-import { type Child, type StopOptions, startChild } from "../../../base/child.ts";
+import { type Child, type StopOptions, startChild, within } from "../../../base/child.ts";
 import { messageOf } from "../../../base/coded-error.ts";
 import type { SdkProcess, SdkSpawnOrder } from "./sdk-types.ts";
 
@@ -11,6 +11,8 @@ import type { SdkProcess, SdkSpawnOrder } from "./sdk-types.ts";
 const MARKER = "DEMIAN_CLAUDE_ID";
 /** After the end of the conversation, to write down what it remembers. */
 const FINISH_MS = 5000;
+/** A closed pipe and the exit that explains it may come in either order. */
+const EXIT_FOLLOWS_MS = 500;
 const TAIL_LINES = 20;
 const TAIL_CHARS = 2000;
 
@@ -88,9 +90,20 @@ export class SdkChild {
       {
         output: (chunk) => stdout.write(chunk),
         errorLine: (line) => this.#errorLine(line),
-        outputEnd: () => stdout.end(),
+        outputEnd: () => {
+          stdout.end();
+          void this.#outputEnd();
+        },
       },
     );
+  }
+
+  /** Nothing more will come: the SDK would wait for the exit of a process that stays. */
+  async #outputEnd(): Promise<void> {
+    const child = await this.#child?.catch(() => undefined);
+    if (child === undefined) return;
+    await within(EXIT_FOLLOWS_MS, child.exit);
+    await child.stop();
   }
 
   #errorLine(raw: string): void {

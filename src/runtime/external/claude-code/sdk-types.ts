@@ -1,20 +1,15 @@
 // What we use of @anthropic-ai/claude-agent-sdk (0.3.325), which is installed by whoever wants it and is no dependency.
 import type { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import type { UserTurn } from "./attachments.ts";
 
 export interface ClaudeSdk {
-  query(order: { prompt: AsyncIterable<SdkUserMessage>; options: SdkOptions }): SdkQuery;
+  query(order: { prompt: AsyncIterable<UserTurn>; options: SdkOptions }): SdkQuery;
 }
 
 /** Its messages. Throws after a result that is an error, and when Claude Code dies. */
 export interface SdkQuery extends AsyncIterable<unknown> {
   interrupt(): Promise<unknown>;
-}
-
-export interface SdkUserMessage {
-  type: "user";
-  message: { role: "user"; content: string | readonly unknown[] };
-  parent_tool_use_id: null;
 }
 
 export interface SdkOptions {

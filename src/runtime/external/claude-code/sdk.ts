@@ -2,11 +2,13 @@
 import { pathToFileURL } from "node:url";
 import { within } from "../../../base/child.ts";
 import { CodedError, errnoOf, messageOf } from "../../../base/coded-error.ts";
-import { imageBlock } from "./attachments.ts";
+import { isObject } from "../../../base/json.ts";
+import { type UserTurn, userTurn } from "./attachments.ts";
 import { SDK_PACKAGE, SDK_VARIABLE, sdkMissing } from "./installed.ts";
+import { NOTICE_TYPE } from "./notice.ts";
 import { SdkChild } from "./sdk-process.ts";
-import type { ClaudeSdk, SdkOptions, SdkQuery, SdkToolAbout, SdkUserMessage } from "./sdk-types.ts";
-import { CLAUDE_SETTINGS } from "./tools.ts";
+import type { ClaudeSdk, SdkOptions, SdkQuery, SdkToolAbout } from "./sdk-types.ts";
+import { claudeSettings } from "./tools.ts";
 import {
   ClaudeFailure,
   type ClaudeMessage,
@@ -17,15 +19,24 @@ import {
 
 type Env = ClaudeOrder["env"];
 
+const READY_LIMIT_MS = 60_000;
 const ACK_LIMIT_MS = 500;
 const RESULT_LIMIT_MS = 2000;
 const FINISH_LIMIT_MS = 5000;
 
+export interface SdkTransportOptions {
+  load?(env: Env): Promise<ClaudeSdk>;
+  /** For its first word; the SDK itself waits for it without end. */
+  readyLimitMs?: number;
+}
+
 export class SdkTransport implements ClaudeTransport {
   readonly #load: (env: Env) => Promise<ClaudeSdk>;
+  readonly #readyLimitMs: number;
 
-  constructor({ load = loadSdk }: { load?: (env: Env) => Promise<ClaudeSdk> } = {}) {
+  constructor({ load = loadSdk, readyLimitMs = READY_LIMIT_MS }: SdkTransportOptions = {}) {
     this.#load = load;
+    this.#readyLimitMs = readyLimitMs;
   }
 
   async *run(order: ClaudeOrder): AsyncGenerator<ClaudeMessage> {
@@ -37,6 +48,11 @@ export class SdkTransport implements ClaudeTransport {
     const conversation = new Conversation(order);
     let cancelling: Promise<void> | undefined;
     let cancel: () => void = () => undefined;
+    let isLate = false;
+    const starting = setTimeout(() => {
+      isLate = true;
+      void child.stop();
+    }, this.#readyLimitMs);
     try {
       const query = sdk.query({
         prompt: conversation.messages(),
@@ -47,6 +63,7 @@ export class SdkTransport implements ClaudeTransport {
       };
       signal.addEventListener("abort", cancel, { once: true });
       for await (const message of query) {
+        clearTimeout(starting);
         if (!isMessage(message)) continue;
         if (message.type === "result") conversation.end("answered");
         yield message;
@@ -56,8 +73,10 @@ export class SdkTransport implements ClaudeTransport {
       }
     } catch (error) {
       // The SDK throws after a result that is an error, and when we end the process: both are told already.
-      if (!conversation.isAnswered && !signal.aborted) throw failureOf(error, child);
+      if (conversation.isAnswered || signal.aborted) return;
+      throw isLate ? notReady(child, this.#readyLimitMs) : failureOf(error, child);
     } finally {
+      clearTimeout(starting);
       signal.removeEventListener("abort", cancel);
       conversation.end("over");
       await cancelling;
@@ -89,11 +108,8 @@ class Conversation {
     this.#end();
   }
 
-  async *messages(): AsyncGenerator<SdkUserMessage> {
-    const { prompt, images } = this.#order;
-    const blocks = images.flatMap((part) => imageBlock(part) ?? []);
-    const content = blocks.length === 0 ? prompt : [{ type: "text", text: prompt }, ...blocks];
-    yield { type: "user", message: { role: "user", content }, parent_tool_use_id: null };
+  async *messages(): AsyncGenerator<UserTurn> {
+    yield userTurn(this.#order);
     await this.ended;
   }
 }
@@ -129,14 +145,19 @@ function optionsOf(order: ClaudeOrder, child: SdkChild): SdkOptions {
     tools: [...order.tools],
     // A repository's settings run programs (hooks), the user's can replace the login (apiKeyHelper, env).
     settingSources: [],
-    settings: { ...CLAUDE_SETTINGS },
+    settings: claudeSettings(order.unreadable),
     strictMcpConfig: true,
     includePartialMessages: true,
     ...(resume === undefined ? {} : { resume }),
     ...(executable === undefined ? {} : { pathToClaudeCodeExecutable: executable }),
     ...(bare === true ? { extraArgs: { bare: null } } : {}),
-    canUseTool: (tool, input, about) =>
-      order.canUseTool(requestOf(tool, input, about), AbortSignal.any([about.signal, order.signal])),
+    canUseTool: (tool, input, about) => {
+      // The SDK hands over what it was sent, whatever that is.
+      if (typeof tool !== "string" || typeof about.toolUseID !== "string" || !isObject(input)) {
+        return Promise.resolve({ behavior: "deny", message: "Nobody can decide about that." });
+      }
+      return order.canUseTool(requestOf(tool, input, about), AbortSignal.any([about.signal, order.signal]));
+    },
     // Without it Claude Code runs by itself what its own rules allow, and reading.
     hooks: { PreToolUse: [{ hooks: [askFirst] }] },
     spawnClaudeCodeProcess: (spawn) => child.start(spawn),
@@ -179,6 +200,11 @@ export async function loadSdk(env: Env): Promise<ClaudeSdk> {
   throw new ClaudeFailure("not_installed", sdkMissing(`at ${where} has no query(): it is something else`));
 }
 
+function notReady(child: SdkChild, limitMs: number): ClaudeFailure {
+  const message = `Claude Code did not start (it was not ready after ${limitMs / 1000} s)`;
+  return new ClaudeFailure("start_failed", withTail(message, child));
+}
+
 function failureOf(error: unknown, child: SdkChild): ClaudeFailure {
   if (error instanceof ClaudeFailure) return error;
   const { fault } = child;
@@ -198,7 +224,5 @@ function withTail(message: string, { stderr }: SdkChild): string {
 }
 
 function isMessage(value: unknown): value is ClaudeMessage {
-  return (
-    typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string"
-  );
+  return isObject(value) && typeof value["type"] === "string" && value["type"] !== NOTICE_TYPE;
 }

@@ -41,17 +41,7 @@ const OFFERED = [...Object.keys(TOOLS), "Skill", "WebFetch", "WebSearch"];
 const MAX_CHANGED_BYTES = 1_000_000;
 const MAX_TITLE = 120;
 
-/**
- * Its own rules, above all of its settings: its searches do not come upon environment files. With ours alone a Grep of
- * the workspace shows them (2.1.197). A pattern with "!" takes back, as in a .gitignore.
- */
-export const CLAUDE_SETTINGS: Readonly<Record<string, unknown>> = {
-  permissions: {
-    deny: [".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template"].map((name) =>
-      name.startsWith("!") ? `Read(!**/${name.slice(1)})` : `Read(**/${name})`,
-    ),
-  },
-};
+const ENV_FILES = ["**/.env", "**/.env.*", "!**/.env.example", "!**/.env.sample", "!**/.env.template"];
 
 export interface ClaudePlan extends ToolPlan {
   category: ClaudeCategory;
@@ -76,6 +66,20 @@ export function offeredTools(order: {
     ...(order.permissionMode === "plan" ? ["ExitPlanMode"] : []),
     ...(order.canAsk ? ["AskUserQuestion"] : []),
   ];
+}
+
+/**
+ * Its own rules, above all of its settings. Ask: where our hook does not run (`--bare`, 2.1.197) it would read, and run
+ * what it takes for harmless, by itself. Deny: what its searches come upon is not asked for.
+ */
+export function claudeSettings(unreadable: readonly string[]): Record<string, unknown> {
+  const hidden = [...ENV_FILES, ...unreadable];
+  return {
+    permissions: {
+      ask: [...OFFERED, "Agent", "Task"],
+      deny: hidden.map((glob) => `Read(${glob})`),
+    },
+  };
 }
 
 /** Never rejects: a path that leads nowhere is a target that is refused. */

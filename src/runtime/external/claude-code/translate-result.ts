@@ -2,9 +2,8 @@
 import type { ProviderFailure, ProviderFailureKind, TokenUsage } from "../../providers/types.ts";
 import { addUsage, noUsage } from "../../usage.ts";
 import type { ExternalReport } from "../types.ts";
+import { type Fields, fieldsOf, wordsOf } from "./fields.ts";
 import { WHAT_TO_DO } from "./login.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What was heard so far. */
 export interface Answer {
@@ -78,7 +77,7 @@ function endOf(answer: Answer, ending: Ending): End {
       message: `Claude Code stopped after ${answer.messageIds.size} requests to its model; send another message to go on, or raise maxTurns`,
     };
   }
-  return failed({ kind: "protocol", message: `Claude Code failed: ${words || String(subtype)}` });
+  return failed({ kind: "protocol", message: `Claude Code failed: ${words || wordsOf(subtype)}` });
 }
 
 /** The vendor refuses the login again and again: Claude Code would try for minutes. */
@@ -136,20 +135,20 @@ function failed(failure: ProviderFailure): End {
 
 function errorsOf(result: Fields): string {
   const { errors } = result;
-  return Array.isArray(errors) ? errors.map(String).join("; ") : "";
+  return Array.isArray(errors) ? errors.map(wordsOf).join("; ") : "";
 }
 
 /** By model, sub-agents as well; one process a message, so that its sums are those of the message. */
 function usageOf({ result, streamed }: Answer): TokenUsage {
   const usage = noUsage();
-  const models = Object.values((result?.["modelUsage"] ?? {}) as Record<string, Fields>);
+  const models = Object.values(fieldsOf(result?.["modelUsage"])).map(fieldsOf);
   for (const model of models) {
     const { inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens } = model;
     add(usage, inputTokens, outputTokens, cacheReadInputTokens, cacheCreationInputTokens);
   }
   // An interrupted request is not among them.
   if (usage.inputTokens + usage.outputTokens === 0) {
-    const told = (result?.["usage"] ?? {}) as Fields;
+    const told = fieldsOf(result?.["usage"]);
     const requests = count(told["output_tokens"]) > 0 ? [told] : streamed.values();
     for (const one of requests) {
       const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = one;

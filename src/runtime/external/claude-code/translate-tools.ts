@@ -1,6 +1,7 @@
 // The tool calls of one message to Claude Code, from what its model wants to what came of it.
 import type { EventBody, ToolFailure } from "../../events.ts";
 import type { ExternalDecision } from "../types.ts";
+import { wordsOf } from "./fields.ts";
 
 export type Shown = NonNullable<ExternalDecision["shown"]>;
 
@@ -119,7 +120,7 @@ function textOf(content: unknown): string {
   if (!Array.isArray(content)) return "";
   return content
     .map((part: { type?: unknown; text?: unknown }) =>
-      part?.type === "text" ? String(part.text) : `[${String(part?.type ?? "unknown")}]`,
+      part?.type === "text" ? wordsOf(part.text) : `[${wordsOf(part?.type ?? "unknown")}]`,
     )
     .join("\n");
 }

@@ -2,6 +2,7 @@
 // that one message; does no I/O. It is lenient: what it does not know it skips.
 import type { EventBody } from "../../events.ts";
 import type { ExternalReport } from "../types.ts";
+import { dateOf, type Fields, fieldsOf, numberOf, wordsOf } from "./fields.ts";
 import { type Answer, type Ending, isHopeless, reportOf } from "./translate-result.ts";
 import { type Shown, ToolCalls } from "./translate-tools.ts";
 import type { ClaudeMessage, ToolRequest } from "./transport.ts";
@@ -13,8 +14,6 @@ export interface TranslationOptions {
   silentTools?: readonly string[];
   now?: () => number;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export class Translation {
   readonly #provider: string;
@@ -36,7 +35,7 @@ export class Translation {
   get isResumeInvalid(): boolean {
     const errors = this.#answer.result?.["errors"];
     return (
-      Array.isArray(errors) && errors.some((error) => String(error).startsWith("No conversation found with"))
+      Array.isArray(errors) && errors.some((error) => wordsOf(error).startsWith("No conversation found with"))
     );
   }
 
@@ -130,7 +129,7 @@ export class Translation {
     const { streamed } = this.#answer;
     if (event["type"] === "message_start") {
       const message = fieldsOf(event["message"]);
-      this.#answer.streaming = String(message["id"]);
+      this.#answer.streaming = wordsOf(message["id"]);
       streamed.set(this.#answer.streaming, fieldsOf(message["usage"]));
     }
     if (event["type"] === "message_delta" && this.#answer.streaming !== undefined) {
@@ -172,12 +171,13 @@ export class Translation {
   }
 
   #rateLimit(info: Fields): EventBody[] {
-    const { status, resetsAt } = info;
-    if (status === "rejected" && typeof resetsAt === "number") this.#answer.resetsAtMs = resetsAt * 1000;
+    const { status } = info;
+    const resetsAt = dateOf(info["resetsAt"]);
+    if (status === "rejected" && resetsAt !== undefined) this.#answer.resetsAtMs = resetsAt.getTime();
     if (status !== "allowed_warning") return [];
     const used = numberOf(info["utilization"]);
     const much = used === undefined ? "most" : `${Math.round(used * 100)} %`;
-    const until = typeof resetsAt === "number" ? ` until ${new Date(resetsAt * 1000).toISOString()}` : "";
+    const until = resetsAt === undefined ? "" : ` until ${resetsAt.toISOString()}`;
     return [
       { type: "warning", message: `${much} of what the plan of Claude Code allows${until} is used up` },
     ];
@@ -186,12 +186,4 @@ export class Translation {
 
 function deltaOf(type: "model.text.delta" | "model.reasoning.delta", text: unknown): EventBody[] {
   return typeof text === "string" && text !== "" ? [{ type, text }] : [];
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }

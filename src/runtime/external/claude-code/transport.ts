@@ -21,6 +21,8 @@ export interface ClaudeOrder {
   permissionMode: "default" | "plan";
   /** All that its model is offered (`offeredTools` of tools.ts; `--tools`). Only with such a list 2.1.197 has Glob and Grep. */
   tools: readonly string[];
+  /** Globs as in a .gitignore of `cwd`: what it must not come upon when it searches. */
+  unreadable: readonly string[];
   /** All of its environment (environment.ts). */
   env: Readonly<Record<string, string>>;
   /** The `claude` program; absent: whatever comes with the transport. */

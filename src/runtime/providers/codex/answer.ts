@@ -4,12 +4,9 @@ import { brokenFailure, type Place, protocolError, vendorFailure } from "../fail
 import { type Said, settle } from "../settle.ts";
 import type { ChatResponse, ChatStreamEvent, ProviderFailure, StopReason, TokenUsage } from "../types.ts";
 import { streamFault } from "./fault.ts";
-import { type Item, Items, sealedThought, textIn, toCall } from "./items.ts";
+import { type Item, Items, MAX_ITEMS, sealedThought, textIn, toCall } from "./items.ts";
 import type { Echo } from "./request.ts";
 import { readUsage } from "./usage.ts";
-
-/** No model makes so many at once; a server that never stops would. */
-const MAX_ITEMS = 1000;
 
 export class Answer {
   readonly #place: Place;
@@ -45,9 +42,9 @@ export class Answer {
     if (!isObject(event)) return [];
     const type = String(event["type"] ?? "");
     const read = READERS.get(type);
-    if (read !== undefined) return read(this, event);
+    if (read !== undefined) return this.#bounded(read(this, event));
     // Who answers in one piece gives the response itself.
-    if (event["object"] === "response") return this.end(event);
+    if (event["object"] === "response") return this.#bounded(this.end(event));
     const failure = type === "error" || type === "" ? streamFault(this.#place, event) : undefined;
     if (failure !== undefined) this.fail(failure);
     return [];
@@ -78,15 +75,13 @@ export class Answer {
 
   itemBegins(event: JsonObject): ChatStreamEvent[] {
     const item = this.#items.of(event);
-    if (this.#items.all.length > MAX_ITEMS) {
-      this.fail(protocolError(this.#place, `made more than ${MAX_ITEMS} items of one answer`).failure);
-    }
     return item.type === "function_call" ? [this.#callEvent(item, {})] : [];
   }
 
   argumentsOf(event: JsonObject): ChatStreamEvent[] {
     const item = this.#items.of(event);
     if (item.type === "") item.type = "function_call";
+    if (item.type !== "function_call") return [];
     const piece = textOf(event["delta"]);
     item.pieces += piece;
     return piece === "" ? [] : [this.#callEvent(item, { arguments: piece })];
@@ -134,7 +129,7 @@ export class Answer {
     const ending = this.#howItEnded();
     const isCut = ending.stopReason === "max_tokens";
     const said = {
-      text: this.#text + this.#refusal,
+      text: this.#text,
       calls: this.#items.calls
         .filter(({ name, whole }) => name !== "" && (whole !== undefined || isCut))
         .map(toCall),
@@ -159,6 +154,13 @@ export class Answer {
     }
   }
 
+  #bounded(told: ChatStreamEvent[]): ChatStreamEvent[] {
+    if (this.#items.count > MAX_ITEMS) {
+      this.fail(protocolError(this.#place, `made more than ${MAX_ITEMS} items of one answer`).failure);
+    }
+    return told;
+  }
+
   #howItEnded(): Pick<Said, "stopReason" | "failure"> {
     if (this.#failure !== undefined) {
       const stopReason = this.#failure.kind === "content_filter" ? "content_filter" : "error";
@@ -174,7 +176,7 @@ export class Answer {
     const isHalf = this.#items.calls.some(({ whole }) => whole === undefined);
     if (isHalf && stopReason !== "max_tokens")
       return this.#broken("ended its answer in the middle of a tool call");
-    if (this.#items.all.length === 0 && this.#text === "") return this.#broken("gave no answer");
+    if (this.#items.count === 0) return this.#broken("gave no answer");
     return { stopReason };
   }
 
@@ -192,17 +194,21 @@ export class Answer {
         this.#callEvent(item, item.pieces === "" && typeof input === "string" ? { arguments: input } : {}),
       ];
     }
-    return item.type === "message" ? this.#say(item, textIn(whole), false) : [];
+    if (item.type !== "message") return [];
+    return [
+      ...this.#say(item, textIn(whole, "text"), false),
+      ...this.#say(item, textIn(whole, "refusal"), true),
+    ];
   }
 
   #say(item: Item, text: string, isRefusal: boolean): ChatStreamEvent[] {
     if (text === "") return [];
     // Several messages in one answer are paragraphs.
-    const isNext = !item.isTold && this.#text + this.#refusal !== "";
+    const isNext = !item.isTold && this.#text !== "";
     item.isTold = true;
     const told = isNext ? `\n\n${text}` : text;
+    this.#text += told;
     if (isRefusal) this.#refusal += told;
-    else this.#text += told;
     return [{ type: "text_delta", text: told }];
   }
 

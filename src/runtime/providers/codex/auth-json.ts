@@ -2,7 +2,7 @@
 // stays in it when it is written back.
 import { CodedError } from "../../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../../base/json.ts";
-import { expiryOf, identityOf } from "./jwt.ts";
+import { expiryOf, identityOf, isSendable } from "./jwt.ts";
 
 export interface Login {
   accessToken: string;
@@ -47,7 +47,7 @@ export function readAuthJson(text: string, where: string): Stored | undefined {
   return undefined;
 }
 
-/** The login as it is after a renewal, and as it is to be stored. */
+/** The login as it is after a renewal, and as it is to be stored. The tokens can be sent (exchange.ts). */
 export function renewedLogin(login: Login, tokens: NewTokens, now: Date): Login {
   const before = isObject(login.whole["tokens"]) ? login.whole["tokens"] : {};
   const whole = {
@@ -87,9 +87,8 @@ function loginOf(whole: JsonObject): Login | undefined {
   };
 }
 
-/** Only what a header can carry. */
 function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && /^[\x21-\x7e]+$/.test(value) ? value : undefined;
+  return isSendable(value) ? value : undefined;
 }
 
 function badLogin(where: string, what: string): CodedError {

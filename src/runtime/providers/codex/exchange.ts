@@ -1,10 +1,11 @@
 // One renewal of the login: the question to the vendor, and what its refusal means.
 import { isObject } from "../../../base/json.ts";
 import { readStart } from "../chunks.ts";
-import { answerFailure, type Place, protocolError, transportError } from "../failure.ts";
+import { answerFailure, type Place, transportError } from "../failure.ts";
 import { type Fetch, guardFetch } from "../guarded-fetch.ts";
 import { ProviderError } from "../types.ts";
 import type { NewTokens } from "./auth-json.ts";
+import { isSendable } from "./jwt.ts";
 
 export const REFRESH_FAULTS = [
   "refresh_token_expired",
@@ -70,15 +71,18 @@ export function classifyRefusal(status: number, text: string): RefreshFault | un
 
 function readTokens(text: string, place: Place): NewTokens {
   const body = parse(text);
-  const field = (name: string) => (isObject(body) && typeof body[name] === "string" ? body[name] : undefined);
+  const field = (name: string) => (isObject(body) && isSendable(body[name]) ? body[name] : undefined);
   const accessToken = field("access_token");
-  if (!accessToken) throw protocolError(place, "renewed the login without giving an access token");
+  if (accessToken === undefined) {
+    const text = `the provider ${place.key} was to renew the login and answered without an access token; check providers.${place.key}.refresh.url`;
+    throw new ProviderError({ kind: "protocol", message: text });
+  }
   const refreshToken = field("refresh_token");
   const idToken = field("id_token");
   return {
     accessToken,
-    ...(refreshToken ? { refreshToken } : {}),
-    ...(idToken ? { idToken } : {}),
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(idToken === undefined ? {} : { idToken }),
   };
 }
 

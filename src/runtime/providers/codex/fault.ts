@@ -14,7 +14,7 @@ export function answerFault(
   answer: { status: number; headers: Headers; text: string },
   nowMs = Date.now(),
 ): ProviderFailure {
-  const error = errorIn(parse(answer.text));
+  const error = errorIn(parse(redact(answer.text, place.secrets)));
   const limit = error === undefined ? undefined : limitFailure(place, error, nowMs);
   if (limit !== undefined) return { ...limit, status: answer.status };
   const shared = answerFailure(place, answer);
@@ -24,10 +24,12 @@ export function answerFault(
 
 /** An error inside of a stream: of `response.failed`, or an event of its own. Undefined: there is none. */
 export function streamFault(place: Place, event: unknown, nowMs = Date.now()): ProviderFailure | undefined {
-  const error = errorIn(event);
+  // Before anything is cut: half a token is not known as one.
+  const clean = parse(redact(JSON.stringify(event) ?? "", place.secrets));
+  const error = errorIn(clean);
   const limit = error === undefined ? undefined : limitFailure(place, error, nowMs);
   if (limit !== undefined) return limit;
-  const vendor = describe(event);
+  const vendor = describe(clean);
   if (vendor === undefined) return undefined;
   const retryAfterMs = waitIn(vendor.message);
   return { ...vendorFailure(place, vendor), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
@@ -48,10 +50,7 @@ function limitFailure(place: Place, error: JsonObject, nowMs: number): ProviderF
   const codes = [error["type"], error["code"]].filter((code) => typeof code === "string");
   if (!codes.some((code) => LIMIT_REACHED.test(code))) return undefined;
   const resetsAtMs = resetOf(error, nowMs);
-  const plan =
-    typeof error["plan_type"] === "string"
-      ? ` (${redact(error["plan_type"].slice(0, 40), place.secrets)})`
-      : "";
+  const plan = typeof error["plan_type"] === "string" ? ` (${error["plan_type"].slice(0, 40)})` : "";
   const until =
     resetsAtMs === undefined
       ? "try again later"

@@ -1,9 +1,10 @@
 // The provider that uses the login of the Codex CLI, by the Responses API. Codex itself is not run: tools, permissions
 // and history are ours, it is the model alone.
-import { readChunks, readStart } from "../chunks.ts";
+import { readStart } from "../chunks.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { transportError } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
+import { readAnswer } from "../read-answer.ts";
 import type { CodexConfig, ProviderContext } from "../registry-types.ts";
 import { settle, takeIds } from "../settle.ts";
 import { retryingProvider } from "../stream-with-retry.ts";
@@ -57,7 +58,11 @@ export function createCodexProvider(config: CodexConfig, context: ProviderContex
       yield refused(access, refusal ?? (await refusalOf(answer)));
       return;
     }
-    yield* readAnswer(answer.body, access, request.signal);
+    const { place } = access;
+    const growing = new Answer(place);
+    const isLast = () => growing.isFinished;
+    const { signal } = request;
+    yield* readAnswer(answer.body, growing, { place, signal, taken, memory: echoes, isLast });
   }
 
   function askerOf({ signal, onWarning }: ChatRequest) {
@@ -71,34 +76,6 @@ export function createCodexProvider(config: CodexConfig, context: ProviderContex
     return send(place.url, { method: "POST", headers, body, signal }).catch((error: unknown) => {
       throw transportError(place, error, signal);
     });
-  }
-
-  async function* readAnswer(
-    body: ReadableStream<Uint8Array>,
-    { place }: Access,
-    signal: AbortSignal,
-  ): AsyncGenerator<ChatStreamEvent> {
-    const answer = new Answer(place);
-    let isBegun = false;
-    let fault: ProviderError | undefined;
-    try {
-      for await (const chunk of readChunks(body, place, () => answer.isFinished)) {
-        for (const event of chunk === "end" ? [] : answer.add(chunk.value)) {
-          isBegun = true;
-          yield event;
-        }
-        if (answer.failure !== undefined) break;
-      }
-    } catch (error) {
-      fault = transportError(place, error, signal);
-      if (!answer.isFinished || signal.aborted) answer.fail(fault.failure);
-    }
-    const done = answer.finish(taken);
-    if (!isBegun && done.stopReason === "error" && done.error !== undefined) {
-      throw fault ?? new ProviderError(done.error);
-    }
-    for (const [id, echo] of answer.echoes(done)) echoes.keep(id, echo);
-    yield { type: "done", response: done };
   }
 
   return retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });

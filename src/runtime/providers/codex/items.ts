@@ -3,6 +3,9 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { SaidCall } from "../settle.ts";
 
+/** No model makes so many at once; a server that never stops would. */
+export const MAX_ITEMS = 1000;
+
 export interface Item {
   type: string;
   id?: string;
@@ -27,10 +30,14 @@ export class Items {
     return this.all.filter(({ type }) => type === "function_call");
   }
 
+  get count(): number {
+    return this.#items.size;
+  }
+
   /** The item that an event is about; it is there from its first event on. */
   of(event: JsonObject): Item {
     const given = isObject(event["item"]) ? event["item"] : {};
-    const item = this.#at(keyOf(event, given));
+    const item = this.#at(event, given);
     item.type = textOf(given["type"]) ?? item.type;
     const id = textOf(given["id"]) ?? textOf(event["item_id"]);
     if (id !== undefined) item.id = id;
@@ -42,12 +49,10 @@ export class Items {
 
   /** What the end of the answer lists: some servers give their items only there. */
   addMissing(output: unknown): Item[] {
-    const listed = Array.isArray(output) ? output : [];
+    const listed = Array.isArray(output) ? output.slice(0, MAX_ITEMS + 1) : [];
     return listed.flatMap((given: unknown, index) => {
       if (!isObject(given)) return [];
-      const known = this.all.find(
-        ({ id, callId }) => isSame(id, given["id"]) || isSame(callId, given["call_id"]),
-      );
+      const known = this.#named(given["id"], given["call_id"]) ?? this.#placed(index, given["type"]);
       if (known?.whole !== undefined) return [];
       const item = known ?? this.of({ item: given, output_index: `listed ${index}` });
       item.whole = given;
@@ -55,12 +60,26 @@ export class Items {
     });
   }
 
-  #at(key: string): Item {
-    const known = this.#items.get(key);
+  #at(event: JsonObject, given: JsonObject): Item {
+    const place = event["output_index"];
+    const id = textOf(event["item_id"]) ?? textOf(given["id"]);
+    const key = String(place ?? id ?? textOf(given["call_id"]) ?? "");
+    // The place is what counts: there are servers that change an item's id, and others that give no place with each event.
+    const known =
+      this.#items.get(key) ?? (place === undefined ? this.#named(id, given["call_id"]) : undefined);
     if (known !== undefined) return known;
     const item: Item = { type: "", name: "", pieces: "", isTold: false };
     this.#items.set(key, item);
     return item;
+  }
+
+  #named(id: unknown, callId: unknown): Item | undefined {
+    return this.all.find((item) => isSame(item.id, id) || isSame(item.callId, callId));
+  }
+
+  #placed(index: number, type: unknown): Item | undefined {
+    const item = this.#items.get(String(index));
+    return item?.type === type ? item : undefined;
   }
 }
 
@@ -70,14 +89,10 @@ export function toCall({ callId, id, name, pieces, whole }: Item): SaidCall {
   return { id: callId ?? id, name, input: typeof said === "string" && said !== "" ? said : pieces };
 }
 
-/** The text of a complete message. */
-export function textIn(whole: JsonObject): string {
+/** The text of a complete message, or what it says instead of one. */
+export function textIn(whole: JsonObject, part: "text" | "refusal"): string {
   const parts = Array.isArray(whole["content"]) ? whole["content"] : [];
-  return parts
-    .map((part: unknown) =>
-      isObject(part) && part["type"] === "output_text" ? (textOf(part["text"]) ?? "") : "",
-    )
-    .join("");
+  return parts.map((given: unknown) => (isObject(given) ? (textOf(given[part]) ?? "") : "")).join("");
 }
 
 /** Thoughts go back only sealed: without that the vendor looks for them, and it kept nothing. */
@@ -91,12 +106,6 @@ export function sealedThought({ type, whole }: Item): JsonObject | undefined {
     summary: Array.isArray(whole["summary"]) ? whole["summary"] : [],
     encrypted_content: sealed,
   };
-}
-
-function keyOf(event: JsonObject, given: JsonObject): string {
-  const index = event["output_index"];
-  if (index !== undefined) return String(index);
-  return textOf(event["item_id"]) ?? textOf(given["id"]) ?? textOf(given["call_id"]) ?? "";
 }
 
 function isSame(known: string | undefined, given: unknown): boolean {

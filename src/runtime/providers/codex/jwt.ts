@@ -3,6 +3,8 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
 
 const AUTH_CLAIM = "https://api.openai.com/auth";
+/** Behind it there are no dates. */
+const LAST_DATE_S = 8.64e12;
 
 export interface Identity {
   accountId?: string;
@@ -26,7 +28,7 @@ export function claimsOf(token: string): JsonObject | undefined {
 /** When it ends; undefined: it does not say. */
 export function expiryOf(token: string): number | undefined {
   const seconds = claimsOf(token)?.["exp"];
-  return typeof seconds === "number" && Number.isFinite(seconds) ? seconds * 1000 : undefined;
+  return typeof seconds === "number" && Math.abs(seconds) <= LAST_DATE_S ? seconds * 1000 : undefined;
 }
 
 /** The first token that says something wins. */
@@ -35,11 +37,12 @@ export function identityOf(tokens: readonly string[]): Identity {
     const auth = claimsOf(token)?.[AUTH_CLAIM];
     return isObject(auth) ? [auth] : [];
   });
-  const accountId = auths.map((auth) => auth["chatgpt_account_id"]).find(isText);
+  const accountId = auths.map((auth) => auth["chatgpt_account_id"]).find(isSendable);
   const isFedramp = auths.some((auth) => auth["chatgpt_account_is_fedramp"] === true);
   return { ...(accountId === undefined ? {} : { accountId }), isFedramp };
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
+/** Only what a header can carry. */
+export function isSendable(value: unknown): value is string {
+  return typeof value === "string" && /^[\x21-\x7e]+$/.test(value);
 }

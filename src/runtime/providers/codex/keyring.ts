@@ -19,23 +19,29 @@ export function keyringAccount(codexHome: string): string {
 
 /** Undefined: none is built in for this system. */
 export function platformKeyring(platform: NodeJS.Platform = process.platform): Keyring | undefined {
-  return platform === "darwin" ? macKeyring("/usr/bin/security") : undefined;
+  return platform === "darwin" ? BUILT_IN : undefined;
 }
+
+/** One for all: who shares a login goes by it (refresh.ts). */
+const BUILT_IN: Keyring = {
+  read: (service, account) => readMacEntry("/usr/bin/security", service, account),
+};
 
 /** `program` is macOS's `security`; its own way to write takes the secret as an argument, so there is no `write`. */
 export function macKeyring(program: string): Keyring {
-  return {
-    read: (service, account) =>
-      new Promise((resolve, reject) => {
-        const args = ["find-generic-password", "-s", service, "-a", account, "-w"];
-        execFile(program, args, { timeout: 60_000, maxBuffer: 1_048_576 }, (error, stdout) => {
-          if (error === null) resolve(asText(stdout.trim()));
-          // 44 is errSecItemNotFound.
-          else if (error.code === 44) resolve(undefined);
-          else reject(new Error(`${program} failed (${error.code ?? error.signal ?? "unknown"})`));
-        });
-      }),
-  };
+  return { read: (service, account) => readMacEntry(program, service, account) };
+}
+
+function readMacEntry(program: string, service: string, account: string): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const args = ["find-generic-password", "-s", service, "-a", account, "-w"];
+    execFile(program, args, { timeout: 60_000, maxBuffer: 1_048_576 }, (error, stdout) => {
+      if (error === null) resolve(asText(stdout.trim()));
+      // 44 is errSecItemNotFound.
+      else if (error.code === 44) resolve(undefined);
+      else reject(new Error(`${program} failed (${error.code ?? error.signal ?? "unknown"})`));
+    });
+  });
 }
 
 /** It writes what is not plain ASCII in hexadecimal digits. */

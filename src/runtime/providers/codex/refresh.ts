@@ -16,8 +16,10 @@ import { exchangeTokens, type RefreshFault, RefreshRefused } from "./exchange.ts
 import { keyringAccount } from "./keyring.ts";
 
 const EXCHANGE_LIMIT_MS = 60_000;
-const LOCK_LIMIT_MS = 30_000;
+/** Who holds it may take as long as its exchange may. */
+const LOCK_LIMIT_MS = EXCHANGE_LIMIT_MS + 5000;
 const LOCK_POLL_MS = 50;
+const SETTLE_LIMIT_MS = 10_000;
 
 export interface LoginOrder extends StoreOrder {
   refresh: CodexConfig["refresh"];
@@ -54,6 +56,13 @@ export function sharedLogin(order: LoginOrder): CodexLogin {
   return fresh;
 }
 
+/** For who ends the process: a renewal whose answer nobody hears has used up the login, and its user is logged out. */
+export async function settleRenewals(limitMs = SETTLE_LIMIT_MS): Promise<void> {
+  const renewals = [...SHARED.values()].flatMap(({ renewal }) => renewal ?? []);
+  if (renewals.length === 0) return;
+  await Promise.race([Promise.allSettled(renewals), wait(limitMs, undefined, { ref: false })]);
+}
+
 export class CodexLogin {
   readonly #order: LoginOrder;
   readonly #store: AuthStore;
@@ -68,6 +77,11 @@ export class CodexLogin {
 
   get keyring(): StoreOrder["keyring"] {
     return this.#order.keyring;
+  }
+
+  /** The one that is under way. */
+  get renewal(): Promise<Login> | undefined {
+    return this.#renewal;
   }
 
   /** What is stored, renewed if it ends soon. Undefined: nothing. Rejects with `ProviderError`. */
@@ -108,9 +122,8 @@ export class CodexLogin {
   async #exchange(login: Login, asker: Asker, mayReload: boolean): Promise<Login> {
     const { refreshToken } = login;
     if (refreshToken === undefined) throw authError(asker, "has ended and cannot be renewed");
-    if (!this.#store.canKeep) {
-      throw authError(asker, "has to be renewed by Codex itself, because its keyring can only be read here");
-    }
+    const why = await this.#store.whyReadOnly(login);
+    if (why !== undefined) throw authError(asker, `has to be renewed by Codex itself, because ${why}`);
     if (this.#dead?.refreshToken === refreshToken) throw authError(asker, WHY[this.#dead.fault]);
     try {
       const tokens = await exchangeTokens({
@@ -121,8 +134,9 @@ export class CodexLogin {
         signal: AbortSignal.timeout(EXCHANGE_LIMIT_MS),
       });
       const renewed = renewedLogin(login, tokens, new Date());
-      const problem = await this.#store.keep(renewed, login);
-      if (problem !== undefined) asker.warn(problem);
+      const kept = await this.#store.keep(renewed, login);
+      if (kept === "replaced") return await this.#reload(asker);
+      if (kept !== "kept") asker.warn(kept.problem);
       return renewed;
     } catch (error) {
       if (!(error instanceof RefreshRefused)) throw error;

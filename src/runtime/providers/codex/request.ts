@@ -102,7 +102,12 @@ function textItem(role: string, type: string, text: string): Item {
   return { type: "message", role, content: [{ type, text }] };
 }
 
+/** What the vendor refuses in a schema, and with it every request. Inputs are checked by the tool's own all the same. */
+const REFUSED_AT_TOP = new Set(["$schema", "oneOf", "anyOf", "allOf", "enum", "not"]);
+
 function toTool({ name, description, inputSchema }: ChatRequest["tools"][number]): Item {
-  const { $schema: _, ...parameters } = inputSchema;
+  const taken = Object.entries(inputSchema).filter(([keyword]) => !REFUSED_AT_TOP.has(keyword));
+  // An object without any is refused too.
+  const parameters = { properties: {}, ...Object.fromEntries(taken) };
   return { type: "function", name, description, strict: false, parameters };
 }

@@ -64,7 +64,7 @@ export class Answer {
   }
 
   /** `isEnded`: the server said that this is all. */
-  finish(isEnded: boolean, taken: Set<string>): ChatResponse {
+  finish(taken: Set<string>, isEnded: boolean): ChatResponse {
     const said = {
       text: this.#text + this.#refusal,
       calls: this.#calls.calls,

@@ -1,9 +1,10 @@
 // The provider for everything that speaks Chat Completions, by plain fetch. A vendor is a row of configuration.
 
-import { readChunks, readStart } from "../chunks.ts";
+import { readStart } from "../chunks.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { answerFailure, transportError } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
+import { readAnswer } from "../read-answer.ts";
 import type { OpenAIConfig, ProviderContext } from "../registry-types.ts";
 import { settle, takeIds } from "../settle.ts";
 import { retryingProvider } from "../stream-with-retry.ts";
@@ -45,38 +46,7 @@ export function createOpenAIProvider(config: OpenAIConfig, context: ProviderCont
       yield { type: "done", response: settle(said) };
       return;
     }
-    yield* readAnswer(response.body, signal);
-  }
-
-  async function* readAnswer(
-    body: ReadableStream<Uint8Array>,
-    signal: AbortSignal,
-  ): AsyncGenerator<ChatStreamEvent> {
-    const answer = new Answer(place);
-    let isEnded = false;
-    let isBegun = false;
-    let fault: ProviderError | undefined;
-    try {
-      for await (const chunk of readChunks(body, place)) {
-        if (chunk === "end") isEnded = true;
-        const events = chunk === "end" ? [] : answer.add(chunk.value);
-        for (const event of events) {
-          isBegun = true;
-          yield event;
-        }
-        if (answer.failure !== undefined) break;
-      }
-    } catch (error) {
-      fault = transportError(place, error, signal);
-      // Figures that did not come any more are no loss.
-      if (!answer.isFinished || signal.aborted) answer.fail(fault.failure);
-    }
-    const done = answer.finish(isEnded, taken);
-    if (!isBegun && done.stopReason === "error" && done.error !== undefined) {
-      throw fault ?? new ProviderError(done.error);
-    }
-    for (const [id, echo] of answer.echoes(done)) echoes.keep(id, echo);
-    yield { type: "done", response: done };
+    yield* readAnswer(response.body, new Answer(place), { place, signal, taken, memory: echoes });
   }
 
   return retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });

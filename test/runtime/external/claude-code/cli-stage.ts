@@ -48,6 +48,7 @@ export class CliStage {
       model: "sonnet",
       cwd: this.cwd,
       maxTurns: 5,
+      unreadable: [],
       permissionMode: "default",
       tools: ["Bash", "Read"],
       env: this.env,

@@ -68,6 +68,7 @@ export class RunStage {
       parts: [],
       maxTurns: 10,
       globalRules: [],
+      unreadable: [],
       env: {
         HOME: this.root,
         XDG_STATE_HOME: join(this.root, "state"),

@@ -33,6 +33,7 @@ function orderOf(more: Partial<ClaudeOrder> = {}): ClaudeOrder {
     model: "sonnet",
     cwd: home,
     maxTurns: 5,
+    unreadable: [],
     permissionMode: "default",
     tools: ["Read", "Bash"],
     env: { HOME: home, PATH: process.env["PATH"] ?? "" },

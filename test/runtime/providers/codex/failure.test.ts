@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { answerFault } from "../../../../src/runtime/providers/codex/fault.ts";
-import { type Reply, status } from "../../../support/model-server.ts";
+import { bytes, type Reply, status } from "../../../support/model-server.ts";
 import { created, message, responsesEvents, responsesReply } from "../../../support/responses.ts";
 import { failureOf, listen, retriedAsk } from "../ask.ts";
-import { eachOnGround, type Ground } from "./logins.ts";
+import { eachOnGround, type Ground, jwt, loginFile } from "./logins.ts";
 
 let ground: Ground;
 eachOnGround((fresh) => {
@@ -135,6 +135,34 @@ test("no token of the login is ever in a message, though the vendor repeats it",
   const echo = `bad token ${access_token} ${refresh_token} ${id_token}`;
   const { message: text } = await failure(status(400, { error: { message: echo } }));
   expect(text).toContain("bad token [key] [key] [key]");
+});
+
+describe("of a token as long as the vendor's", () => {
+  const token = jwt(9999, { padding: "secret of the claims ".repeat(120) });
+  const lines = "x".repeat(1950);
+  const forms: [string, (secret: string) => Reply][] = [
+    ["a status with its code", (secret) => status(400, { error: { message: `${lines} ${secret}` } })],
+    ["a status with a text", (secret) => status(500, `${lines} ${secret}`)],
+    ["the id of the request", (secret) => status(400, {}, { "x-request-id": secret })],
+    ["an event", (secret) => failing("server_error", `hello ${secret}`)],
+    ["the plan", (secret) => status(429, { error: { type: "usage_limit_reached", plan_type: secret } })],
+    ["something that is no JSON", (secret) => bytes(`data: {${"x".repeat(50)} ${secret}\n\n`)],
+    ["something else than events", (secret) => bytes(`hello ${secret}\n`)],
+    ["a web page", (secret) => bytes(`<html><title>hello ${secret}</title>`)],
+  ];
+  const places = ["access_token", "id_token"];
+  test.each(places.flatMap((place) => forms.map(([form, reply]) => [place, form, reply] as const)))(
+    "no part is shown that a cut left over: %s in %s",
+    async (place, _, reply) => {
+      ground.write(loginFile({ [place]: token }));
+      const said = JSON.stringify(await failure(reply(token)));
+      const parts = Array.from({ length: token.length - 16 }, (_, at) => token.slice(at, at + 16));
+      expect(
+        parts.some((part) => said.includes(part)),
+        said,
+      ).toBe(false);
+    },
+  );
 });
 
 test("a redirect is not followed: the login would go along", async () => {

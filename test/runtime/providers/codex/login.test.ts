@@ -1,4 +1,5 @@
 // Areas 33 and 34 of the spec: where a login is found, what counts as one, and when a key may stand in for it.
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -41,6 +42,11 @@ describe("the claims of a token", () => {
       expect(identityOf([token])).toEqual({ isFedramp: false });
     },
   );
+
+  test.each([1e300, 8.64e12 + 1, -1e300, "soon", null])("an end that is no date (%j) is none", (exp) => {
+    const claims = Buffer.from(JSON.stringify({ exp })).toString("base64url");
+    expect(expiryOf(`h.${claims}.s`)).toBeUndefined();
+  });
 });
 
 describe("the home of Codex", () => {
@@ -114,6 +120,16 @@ describe("whether there is a login is known before anything is asked", () => {
     expect(found).toMatchObject({ isReady: false, problem: expect.stringMatching(problem) });
     expect(found?.problem).not.toContain("secret-thing");
     expect(found?.problem).not.toContain(KEY);
+  });
+
+  test("a pipe or a directory in its place is named, and not waited for", () => {
+    const file = join(ground.home, "auth.json");
+    rmSync(file);
+    execFileSync("mkfifo", [file]);
+    expect(choice()?.problem).toMatch(/auth\.json cannot be read: it is no regular file/);
+    rmSync(file);
+    mkdirSync(file);
+    expect(choice()?.problem).toMatch(/auth\.json cannot be read: it is no regular file/);
   });
 
   test("a key in the environment is none, unless the configuration allows it", () => {
@@ -228,6 +244,10 @@ describe("the keyring", () => {
       kind: "auth",
       message: expect.stringMatching(/log in with `codex login`/),
     });
+  });
+
+  test("is one for all providers of a process, so that they share one login", () => {
+    expect(platformKeyring("darwin")).toBe(platformKeyring("darwin"));
   });
 
   test("that fails is none with auto, and an error where it is the only place", async () => {

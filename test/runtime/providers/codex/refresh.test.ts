@@ -1,8 +1,8 @@
 // Area 33 of the spec: when the login is renewed, by whom, and what a refusal means.
-import { chmodSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CodexLogin } from "../../../../src/runtime/providers/codex/refresh.ts";
+import { CodexLogin, settleRenewals } from "../../../../src/runtime/providers/codex/refresh.ts";
 import { type Exchange, type Reply, status } from "../../../support/model-server.ts";
 import { responsesReply } from "../../../support/responses.ts";
 import { askOf, failureOf, listen } from "../ask.ts";
@@ -86,6 +86,23 @@ describe("before it ends", () => {
       kind: "server",
       status: 500,
     });
+  });
+
+  test("a renewal that failed for a moment is tried again, and so is one whose connection broke", async () => {
+    ground.write(ending());
+    ground.server.script(({ cut }) => cut(), status(503, "busy"), renewed("second"), ok());
+    expect((await listen(ground.provider())).text).toBe("ok");
+    expect(paths()).toEqual([RENEW, RENEW, RENEW, ASK]);
+  });
+
+  test("a renewal whose answer was lost on the way used up the login, and that is told", async () => {
+    ground.write(ending());
+    ground.server.script(({ cut }) => cut(), refused("refresh_token_reused"));
+    expect(await failureOf(listen(ground.provider()))).toMatchObject({
+      kind: "auth",
+      message: expect.stringMatching(/refresh_token_reused\); log in again with `codex login`$/),
+    });
+    expect(paths()).toEqual([RENEW, RENEW]);
   });
 
   test("what the answer leaves out stays", async () => {
@@ -208,6 +225,29 @@ describe("one at a time", () => {
     expect((await patient).text).toBe("ok");
     expect(ground.read().tokens?.["refresh_token"]).toBe("refresh-token-second");
   });
+
+  test("who ends the process waits for the renewal that somebody gave up, so that it is stored, and not for ever", async () => {
+    ground.write(ending());
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    ground.server.script(async (exchange) => {
+      await held;
+      await renewed("second")(exchange);
+    });
+    const abort = new AbortController();
+    const gone = failureOf(listen(ground.provider(), askOf({ signal: abort.signal })));
+    await ground.server.request(0);
+    abort.abort();
+    await gone;
+    await settleRenewals(1);
+    expect(ground.read().tokens?.["refresh_token"]).toBe("refresh-token-first");
+    const settled = settleRenewals();
+    answer();
+    await settled;
+    expect(ground.read().tokens?.["refresh_token"]).toBe("refresh-token-second");
+  });
 });
 
 describe("a refusal", () => {
@@ -266,13 +306,19 @@ describe("a refusal", () => {
     expect(paths()).toEqual([RENEW, RENEW]);
   });
 
-  test("an answer without a token is named, and nothing is stored", async () => {
-    ground.write(ending());
-    ground.server.script(status(200, {}));
-    expect((await failureOf(listen(ground.provider({ maxRetries: 0 })))).message).toMatch(
-      /without giving an access token/,
-    );
-    expect(ground.read().tokens?.["refresh_token"]).toBe("refresh-token-first");
+  test.each([
+    ["no token", {}],
+    ["a token that no header could carry", { access_token: "a\r\nx: 1", refresh_token: "refresh-token-odd" }],
+    ["a token of another type", { access_token: 7 }],
+    ["a web page", "<html><title>Sign in</title>"],
+  ])("an answer with %s is named with what to check, and nothing is stored", async (_, body) => {
+    const before = ending();
+    ground.write(before);
+    ground.server.script(status(200, body));
+    const { kind, message } = await failureOf(listen(ground.provider({ maxRetries: 0 })));
+    expect(kind).toBe("protocol");
+    expect(message).toMatch(/without an access token; check providers\.vendor\.refresh\.url$/);
+    expect(ground.read()).toEqual(before);
   });
 
   test("no token is in the message of a renewal that failed", async () => {
@@ -282,67 +328,4 @@ describe("a refusal", () => {
       "cannot use [key]",
     );
   });
-});
-
-describe("where it is stored", () => {
-  test("a link stays a link: several homes may share one login", async () => {
-    const real = join(ground.env["HOME"] ?? "", "shared.json");
-    ground.write(ending());
-    renameSync(join(ground.home, "auth.json"), real);
-    symlinkSync(real, join(ground.home, "auth.json"));
-    ground.server.script(renewed("second"), ok());
-    await listen(ground.provider());
-    expect(
-      readdirSync(ground.home, { withFileTypes: true })
-        .find(({ name }) => name === "auth.json")
-        ?.isSymbolicLink(),
-    ).toBe(true);
-    expect(ground.read().tokens?.["refresh_token"]).toBe("refresh-token-second");
-  });
-
-  test.skipIf(process.getuid?.() === 0)(
-    "a home that cannot be written is no end: it is told, and goes on in memory",
-    async () => {
-      ground.write(ending());
-      chmodSync(ground.home, 0o500);
-      await goesOnInMemory();
-      chmodSync(ground.home, 0o700);
-    },
-  );
-
-  test("a file that cannot be replaced is no end: it is told, and goes on in memory until somebody logs in anew", async () => {
-    ground.write(ending());
-    // Its directory is gone, which not even root can write to.
-    const there = join(ground.env["HOME"] ?? "", "gone");
-    ground.server.script((exchange) => {
-      renameSync(ground.home, there);
-      return renewed("second")(exchange);
-    }, ok());
-    const warnings: string[] = [];
-    const provider = ground.provider();
-    const request = askOf({ onWarning: (text) => warnings.push(text) });
-    expect((await listen(provider, request)).text).toBe("ok");
-    expect(warnings).toEqual([
-      expect.stringMatching(/cannot be written \(ENOENT.*this process only.*codex login/),
-    ]);
-    renameSync(there, ground.home);
-    ground.server.script(ok(), ok());
-    await listen(provider, request);
-    expect(ground.server.requests.at(-1)?.headers.authorization).toBe(
-      ground.server.requests.at(-2)?.headers.authorization,
-    );
-    const anew = jwt(9999, {}, "logged in anew");
-    ground.write(loginFile({ access_token: anew }));
-    await listen(provider, request);
-    expect(ground.server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${anew}`);
-    expect(warnings).toHaveLength(1);
-  });
-
-  async function goesOnInMemory(): Promise<void> {
-    ground.server.script(renewed("second"), ok());
-    const warnings: string[] = [];
-    const request = askOf({ onWarning: (text) => warnings.push(text) });
-    expect((await listen(ground.provider(), request)).text).toBe("ok");
-    expect(warnings).toEqual([expect.stringMatching(/cannot be written/)]);
-  }
 });

@@ -56,6 +56,17 @@ test("an account that is not stored is read from the claims", async () => {
   expect(ground.server.requests[0]?.headers["chatgpt-account-id"]).toBe("account-of-claims");
 });
 
+test("a claim that no header could carry names no account", async () => {
+  const odd = { chatgpt_account_id: "evil\r\nx-header: 1" };
+  ground.write(loginFile({ account_id: undefined, id_token: jwt(9999, odd) }));
+  ground.server.script(ok(), ok());
+  await listen(ground.provider());
+  expect(ground.server.requests[0]?.headers["chatgpt-account-id"]).toBe("account-of-claims");
+  ground.write(loginFile({ account_id: "ü", id_token: jwt(9999, odd), access_token: jwt(9999, odd) }));
+  await listen(ground.provider());
+  expect(ground.server.requests[1]?.headers).not.toHaveProperty("chatgpt-account-id");
+});
+
 test("a conversation becomes items, in order, and nothing is left to the vendor to remember", async () => {
   ground.server.script(ok());
   await listen(
@@ -147,6 +158,24 @@ test("the configuration changes reasoning and what the cache goes by", async () 
   const none = { include: [], reasoning: { effort: "none" } };
   await listen(ground.provider({ responses: none }));
   expect(ground.bodies()[1]).toMatchObject({ include: [], reasoning: { effort: "none" } });
+});
+
+test("of a tool's schema only what the vendor takes is sent: one that it refuses would end every request", async () => {
+  const tool = (inputSchema: Record<string, unknown>) => ({ name: "t", description: "d", inputSchema });
+  const inner = { a: { anyOf: [{ type: "string" }, { enum: [1] }] } };
+  const choice = { anyOf: [{ required: ["a"] }], oneOf: [], allOf: [], not: {}, enum: [] };
+  ground.server.script(ok());
+  const tools = [tool({ type: "object" }), tool({ type: "object", properties: inner, ...choice })];
+  await listen(ground.provider(), askOf({ tools }));
+  expect(ground.bodies()[0]?.["tools"]).toMatchObject([
+    { parameters: { type: "object", properties: {} } },
+    { parameters: { type: "object", properties: inner } },
+  ]);
+  const sent = ground.bodies()[0]?.["tools"] as { parameters: object }[];
+  expect(sent.map(({ parameters }) => Object.keys(parameters).toSorted())).toEqual([
+    ["properties", "type"],
+    ["properties", "type"],
+  ]);
 });
 
 test("half a character in the conversation does not reach the vendor, which would refuse it for ever", async () => {

@@ -1,5 +1,6 @@
 // Area 32 of the spec: the stream parser.
 import { describe, expect, test } from "vitest";
+import type { ProviderError } from "../../../../src/runtime/providers/types.ts";
 import { bytes, sse, status } from "../../../support/model-server.ts";
 import {
   completed,
@@ -137,6 +138,56 @@ test.each([
   expect(response.toolCalls).toEqual([READ]);
 });
 
+test.each<[string, (event: Events[number]) => Events[number]]>([
+  ["without its place", ({ output_index: _, ...event }) => event as Events[number]],
+  [
+    "in pieces that name only its id",
+    (event) => (event.type.endsWith(".delta") ? { ...event, output_index: undefined } : event),
+  ],
+  [
+    "under an id that changes",
+    (event) => ({
+      ...event,
+      item_id: "x",
+      ...(event["item"] ? { item: { ...event["item"], id: "y" } } : {}),
+    }),
+  ],
+])("an item that comes %s is one item", async (_, change) => {
+  const output = [
+    { id: "other", type: "message", content: [{ type: "output_text", text: "one two" }] },
+    { id: "another", type: "function_call", call_id: "call_1", name: "read_file", arguments: "{}" },
+  ];
+  const items = [...message(0, "one two"), ...functionCall(1, READ)].map(change);
+  const { text, response } = await hear(
+    created,
+    ...items,
+    completed(items[0]?.["output_index"] === 0 ? { output } : {}),
+  );
+  expect(text).toBe("one two");
+  expect(response.toolCalls).toEqual([READ]);
+});
+
+test.each([
+  [
+    "pieces of calls",
+    (at: number) => ({ type: "response.function_call_arguments.delta", output_index: at, delta: "x" }),
+  ],
+  ["words", (at: number) => ({ type: "response.output_text.delta", output_index: at, delta: "x" })],
+  [
+    "complete items",
+    (at: number) => ({ type: "response.output_item.done", output_index: at, item: { type: "x" } }),
+  ],
+])("a server that never stops making items, by %s, is given up", async (_, eventAt) => {
+  const flood = Array.from({ length: 1002 }, (_, at) => sse(eventAt(at))).join("");
+  ground.server.script(bytes(sse(created), flood, sse(completed())));
+  const provider = ground.provider({ maxRetries: 0 });
+  const error = await listen(provider).then(
+    ({ response }) => response.error,
+    (thrown: ProviderError) => thrown.failure,
+  );
+  expect(error).toMatchObject({ kind: "protocol", message: expect.stringMatching(/more than 1000 items/) });
+});
+
 test("a server that answers in one piece is understood", async () => {
   const { response } = completed({
     output: [{ type: "message", content: [{ type: "output_text", text: "ok" }] }],
@@ -178,6 +229,13 @@ describe("an answer that does not end well", () => {
     const refusal = { type: "response.refusal.delta", output_index: 0, delta: "I will not." };
     const said = await hear(created, refusal, completed());
     expect(said.response).toMatchObject({ ...filtered, message: { content: "I will not." } });
+    const item = { type: "message", content: [{ type: "refusal", refusal: "I will not." }] };
+    const whole = await hear(
+      created,
+      { type: "response.output_item.done", output_index: 0, item },
+      completed(),
+    );
+    expect(whole.response).toMatchObject({ ...filtered, message: { content: "I will not." } });
     const policy = { type: "response.failed", response: { error: { code: "cyber_policy", message: "no" } } };
     expect((await hear(created, policy)).response).toMatchObject(filtered);
   });

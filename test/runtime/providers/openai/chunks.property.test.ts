@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ProviderError } from "../../../../src/runtime/providers/types.ts";
 import { chunk, sse } from "../../../support/model-server.ts";
-import { askOf, fetchOf, openai } from "../ask.ts";
+import { askOf, cutAt, fetchOf, openai } from "../ask.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 12 });
 const delta = fc.oneof(
@@ -38,11 +38,6 @@ const stream = fc
     return Buffer.from(isCrLf ? all.replaceAll("\n", "\r\n") : all);
   });
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 });
-
-function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  const offsets = [...new Set(places.map((place) => Math.floor(place * bytes.length)))].sort((a, b) => a - b);
-  return [...offsets, bytes.length].map((end, index) => bytes.subarray(offsets[index - 1] ?? 0, end));
-}
 
 /** What was told, without the ids that are made up. */
 async function outcomeOf(pieces: readonly Uint8Array[]): Promise<string> {

@@ -1,9 +1,10 @@
-// The sessions of the real `claude` program behind demian's: what goes on, what begins anew, what it may cost, how it ends.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+// The sessions of the real Claude Code behind demian's: what goes on, what begins anew, what it may cost. By its program
+// only: nothing of this depends on how it is run.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeProgram } from "../claude/world.ts";
-import { untilGone, untilRuns } from "../processes.ts";
+import { untilGone } from "../processes.ts";
 import { ClaudeCodeWorld, of } from "./claudecode-world.ts";
 
 let world: ClaudeCodeWorld;
@@ -90,36 +91,6 @@ describe("36 sessions of the real program", () => {
   });
 });
 
-describe("36 permissions of the real program", () => {
-  test("a tool is asked for and refused: nothing of it is done, and its model is told why", async () => {
-    const { session, events, prompts } = await world.session({
-      ask: () => Promise.resolve({ decision: "deny", reason: "not on a Sunday" }),
-    });
-    const report = await session.run({ text: "#mock:bash touch made" });
-    expect(prompts).toMatchObject([{ tool: "Bash", executor: "claudecode", command: "touch made" }]);
-    expect(report.text).toContain("not on a Sunday");
-    expect(existsSync(join(world.place.cwd, "made"))).toBe(false);
-    expect(of(events, "tool.failed")).toMatchObject([{ reason: "denied", qualifiedName: "claudecode.Bash" }]);
-  });
-
-  test("what a repository's own settings allow is asked for all the same, and its hooks do not run", async () => {
-    world.place.write(
-      ".claude/settings.json",
-      JSON.stringify({
-        permissions: { allow: ["Bash", "Bash(touch:*)"] },
-        hooks: { SessionStart: [{ hooks: [{ type: "command", command: "touch hooked" }] }] },
-      }),
-    );
-    const { session, prompts } = await world.session({ ask: () => Promise.resolve({ decision: "deny" }) });
-    await session.run({ text: "#mock:bash touch made" });
-    expect(prompts).toHaveLength(1);
-    const names = readdirSync(world.place.cwd);
-    expect(names).toContain(".claude");
-    expect(names).not.toContain("made");
-    expect(names).not.toContain("hooked");
-  });
-});
-
 describe("36 the budget", () => {
   test("when it is spent the next message is refused and nobody is asked, also by another process", async () => {
     // By its own name: what other tests spent in this process is not its business.
@@ -138,24 +109,5 @@ describe("36 the budget", () => {
       message: expect.stringMatching(/Claude Code was not asked: \$\S+ of the \$0\.0001 .* today; raise/),
     });
     expect(world.model.requests).toHaveLength(1);
-  });
-});
-
-describe("37 cancellation of the real program", () => {
-  test("in the middle of a command: nothing is left, the report says how, and the session goes on", async () => {
-    const { session } = await world.session();
-    await session.run({ text: "remember the blue heron" });
-    const running = session.run({ text: "#mock:bash sleep 71 & sleep 72" });
-    await Promise.all([untilRuns(world.mark, "sleep 71"), untilRuns(world.mark, "sleep 72")]);
-    await session.abort();
-    const report = await running;
-    expect(report).toMatchObject({
-      outcome: "aborted",
-      message: expect.stringContaining("it stopped when it was interrupted"),
-    });
-    await untilGone(world.mark);
-    await session.run({ text: "which animal?" });
-    expect(textsOf(world.model.requests.at(-1))).toContain("remember the blue heron");
-    expect(transcripts()).toHaveLength(1);
   });
 });

@@ -1,0 +1,25 @@
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { isPlainWord, shellWord } from "../../src/base/shell-word.ts";
+
+test.each([
+  "/home/you/project/.demian/tools/a.mjs",
+  "a b.mjs",
+  "x$(touch evil).mjs",
+  "x;touch evil;.mjs",
+  "it's `here`.mjs",
+  '"quoted" \\ back',
+  "-rf",
+  "~/x",
+  "two\nlines",
+  "!history *?[a]{b}",
+  "",
+])("a shell reads %j as one word, and as it is", (text) => {
+  const read = execFileSync("sh", ["-c", `printf '%s|' ${shellWord(text)}`], { encoding: "utf8" });
+  expect(read).toBe(`${text}|`);
+});
+
+test("only what needs no quotes goes without", () => {
+  expect(shellWord("/a/b-c_d.mjs")).toBe("/a/b-c_d.mjs");
+  expect(["-rf", "", "a b", "$x", "~", "a\n"].filter(isPlainWord)).toEqual([]);
+});
