@@ -108,7 +108,7 @@ type Issues = readonly Parameters<typeof explainIssue>[0][];
 
 /** All of them in one message; the line is that of the first. */
 function toFault(issues: Issues, given: JsonObject, lineOf: FrontMatter["lineOf"]): LineFault {
-  const faults = issues.flatMap((issue) => {
+  const faults = issues.slice(0, MAX_FAULTS).flatMap((issue) => {
     const prefix = ["agents", "agent"];
     const texts = explainIssue({ ...issue, path: [...prefix, ...issue.path] }, { agents: { agent: given } });
     const keys = issue.code === "unrecognized_keys" ? issue.keys : [];
@@ -120,7 +120,8 @@ function toFault(issues: Issues, given: JsonObject, lineOf: FrontMatter["lineOf"
   const sorted = faults.sort((a, b) => a.line - b.line);
   const [first, ...more] = sorted;
   const rest = more.slice(0, MAX_FAULTS - 1).map(({ line, text }) => `line ${line}: ${text}`);
-  if (more.length >= MAX_FAULTS) rest.push(`and ${more.length - MAX_FAULTS + 1} more`);
+  const left = Math.max(0, faults.length - MAX_FAULTS) + Math.max(0, issues.length - MAX_FAULTS);
+  if (left > 0) rest.push(`and ${left} more`);
   return new LineFault(first?.line ?? 1, [first?.text ?? "it is no agent", ...rest].join("; "));
 }
 

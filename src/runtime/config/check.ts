@@ -19,8 +19,11 @@ export interface CheckedLayer {
 export function checkMerged(merged: JsonObject, { label, offsets }: CheckedLayer): DemianConfig {
   const checked = DemianConfig.safeParse(merged);
   if (checked.success) return checked.data;
-  const faults = checked.error.issues.flatMap((issue) => explainIssue(issue, merged, offsets));
-  const more = faults.length > MAX_SHOWN ? [`and ${faults.length - MAX_SHOWN} more`] : [];
+  const { issues } = checked.error;
+  // A file may have thousands, and to explain one takes a while.
+  const faults = issues.slice(0, MAX_SHOWN).flatMap((issue) => explainIssue(issue, merged, offsets));
+  const left = Math.max(0, faults.length - MAX_SHOWN) + Math.max(0, issues.length - MAX_SHOWN);
+  const more = left > 0 ? [`and ${left} more`] : [];
   throw new CodedError(
     "config_invalid",
     [...faults.slice(0, MAX_SHOWN), ...more].map((fault) => `${label}: ${fault}`).join("\n"),

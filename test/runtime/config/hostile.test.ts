@@ -96,6 +96,11 @@ describe("many faults", () => {
     expect(warnings).toHaveLength(13);
   });
 
+  test("that end the start are not all explained, which would take minutes", async () => {
+    places.project({ permissions: Array.from({ length: 30_000 }, () => ({ x: 1 })) });
+    await expect(places.load()).rejects.toThrow(/permissions\/0\/tool[^]*config\.json: and 89995 more$/);
+  });
+
   test("what a parser quotes of a file is short", async () => {
     places.write(places.agentFile("cwd", "bad.md"), `---\na: ${"!".repeat(16_000)}\n---\nx\n`);
     const { warnings } = await places.everything();

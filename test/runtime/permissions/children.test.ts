@@ -48,7 +48,7 @@ function starts(over: { digest?: string; provider?: string } = {}): GateCall {
   });
 }
 
-describe("area 23: a sub-agent's call", () => {
+describe("23: a sub-agent's call", () => {
   test("is asked at the root, with the path of agents", async () => {
     const { gate, asked } = await scene({ answer: { decision: "allow" } });
     expect(await gate.decide(bash("ls", by(builder)), never)).toEqual({
@@ -112,7 +112,7 @@ describe("area 23: a sub-agent's call", () => {
   });
 });
 
-describe("area 24: an always that was given to a sub-agent", () => {
+describe("24: an always that was given to a sub-agent", () => {
   test("serves the main agent and its siblings", async () => {
     const { gate, asked, store } = await scene({ answer: ALWAYS });
     expect(await gate.decide(bash("ls", by(builder)), never)).toMatchObject({ by: "user", always: true });
@@ -132,7 +132,7 @@ describe("area 24: an always that was given to a sub-agent", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("area 25: lifts neither a hard nor a global denial", async () => {
+  test("25: lifts neither a hard nor a global denial", async () => {
     const globalRules = [{ tool: "edit_file", match: { pathGlob: "src/gen/**" }, decision: "deny" as const }];
     const { gate } = await scene({ options: { globalRules }, answer: ALWAYS });
     await gate.decide(edit("src/a.ts", by(builder)), never);
@@ -141,7 +141,7 @@ describe("area 24: an always that was given to a sub-agent", () => {
   });
 });
 
-describe("area 30: starting an agent", () => {
+describe("30: starting an agent", () => {
   test("is asked with what is sent, to whom, and whether that is another provider", async () => {
     const { gate, asked } = await scene();
     expect(await gate.decide(starts(), never)).toMatchObject({ allowed: false, by: "user" });
@@ -215,7 +215,7 @@ describe("searches", () => {
   });
 });
 
-describe("area 26: what demian keeps in the workspace", () => {
+describe("26: what demian keeps in the workspace", () => {
   const own = ".demian/tmp/output-own.txt";
   const reads = (path: string, real = path): GateCall => {
     const targets: PermissionTarget[] = [{ kind: "path", access: "read", lexical: path, real }];

@@ -28,7 +28,7 @@ const rule = (tool: string, decision: Decision, match?: PermissionRule["match"])
   match,
 });
 
-describe("area 36: names of rules for Claude Code's Bash", () => {
+describe("36: names of rules for Claude Code's Bash", () => {
   const ORDER = ["claudecode.Bash", "*.Bash", "claudecode.*", "*"];
 
   test.each(ORDER)("%s fits", (tool) => {
@@ -120,7 +120,7 @@ describe("the plan agent with Claude Code", () => {
   });
 });
 
-describe("area 25: hard denials hold for another executor", () => {
+describe("25: hard denials hold for another executor", () => {
   const everything = { globalRules: [rule("*", "allow")], agentRules: [rule("claudecode.*", "allow")] };
 
   test.each([

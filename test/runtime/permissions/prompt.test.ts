@@ -90,7 +90,7 @@ describe("promptLines", () => {
   });
 });
 
-describe("area 23: a question of a sub-agent", () => {
+describe("23: a question of a sub-agent", () => {
   const child = { agent: "reviewer", tool: "read_file", title: "read_file: x" };
   const head = (over: Partial<PermissionPrompt>) => promptLines(prompt({ ...child, ...over }))[0];
 
@@ -130,7 +130,7 @@ describe("a tool that another executor runs", () => {
   });
 });
 
-describe("area 30: the question before another agent starts", () => {
+describe("30: the question before another agent starts", () => {
   const invocation = {
     agent: "reviewer",
     provider: "gemini-fast",

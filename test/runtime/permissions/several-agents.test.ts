@@ -131,7 +131,7 @@ const somePolicy = fc.record(
 );
 const targets = fc.array(target, { maxLength: 3 });
 
-describe("area 25: hard and global denials", () => {
+describe("25: hard and global denials", () => {
   test("are never lifted by grants, rules or defaults, with one agent or several", () => {
     fc.assert(
       fc.property(
@@ -162,7 +162,7 @@ describe("area 25: hard and global denials", () => {
   });
 });
 
-describe("area 17: a single agent", () => {
+describe("17: a single agent", () => {
   test("is judged by the same order as before: hard, global, own denials, grants, the closest rule, defaults", () => {
     fc.assert(
       fc.property(

@@ -72,6 +72,18 @@ describe("37 control protocol", () => {
     expect(lines).toHaveLength(3);
   });
 
+  test("names that are no names do no harm", async () => {
+    const { control, lines } = ground();
+    const odd = { toString: 1 };
+    control.take(asks({ subtype: odd }));
+    control.take({ type: "control_cancel_request", request_id: odd });
+    control.take({ type: "control_response", response: { request_id: odd } });
+    await tick();
+    expect(lines).toMatchObject([
+      { response: { subtype: "error", error: expect.stringContaining("know {") } },
+    ]);
+  });
+
   test("what is no control is somebody else's", () => {
     expect(ground().control.take({ type: "assistant" })).toBe(false);
   });

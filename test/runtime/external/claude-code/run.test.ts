@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { noticeMessage } from "../../../../src/runtime/external/claude-code/notice.ts";
-import { lockSession } from "../../../../src/runtime/external/claude-code/session-lock.ts";
 import { ClaudeFailure } from "../../../../src/runtime/external/claude-code/transport.ts";
 import type { ExternalTurn } from "../../../../src/runtime/external/types.ts";
 import type { Message } from "../../../../src/runtime/messages.ts";
@@ -217,35 +216,6 @@ describe("36 invalid resume", () => {
 
   test("prompt without anybody to ask is fresh", async () => {
     expect(await lost({ onInvalidResume: "prompt" })).toMatchObject({ outcome: "completed" });
-  });
-});
-
-describe("36 lock", () => {
-  test("a session in which another process is at work is refused with a sentence", async () => {
-    await stage.run();
-    const free = await lockSession(stage.stateDirectory, [...stage.known][0] ?? "");
-    const refused = await stage.run();
-    expect(refused).toMatchObject({
-      outcome: "failed",
-      message: expect.stringMatching(/of Claude Code is open in process \d+; wait until its turn has ended/),
-    });
-    expect(stage.orders).toHaveLength(1);
-    expect(await stage.run({ sessionLock: false })).toMatchObject({ outcome: "completed" });
-    free();
-    expect(await stage.run()).toMatchObject({ outcome: "completed" });
-  });
-
-  test("the lock is held while it works, and free afterwards, however it ended", async () => {
-    const locks = () => readdirSync(join(stage.stateDirectory, "claude-code-locks"));
-    let during: string[] = [];
-    stage.script = async function* (order) {
-      yield* stage.answer(order);
-      during = locks();
-      throw new ClaudeFailure("died", "gone");
-    };
-    expect(await stage.run()).toMatchObject({ outcome: "failed" });
-    expect(during).toEqual([...stage.known]);
-    expect(locks()).toEqual([]);
   });
 });
 

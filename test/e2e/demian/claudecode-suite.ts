@@ -1,12 +1,13 @@
-// Claude Code as demian's agent, as it is installed: what it says, what it may do, what it leaves behind.
+// Claude Code as demian's agent, as it is installed: what it says, what it may do, what it leaves behind. The same by its
+// Agent SDK and by its program.
 import { execFileSync } from "node:child_process";
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { untilGone, untilRuns } from "../processes.ts";
-import { ClaudeCodeWorld, LOGIN, of } from "./claudecode-world.ts";
+import { ClaudeCodeWorld, LOGIN, of, type Runtime } from "./claudecode-world.ts";
 
-describe.each(["agent-sdk", "cli"] as const)("by %s", (runtime) => {
+export function testClaudeCode(runtime: Runtime): void {
   let world: ClaudeCodeWorld;
 
   beforeEach(async () => {
@@ -327,4 +328,4 @@ describe.each(["agent-sdk", "cli"] as const)("by %s", (runtime) => {
     expect(report).toMatchObject({ outcome: "failed", failure: { kind: "auth" } });
     expect(report.message).toMatch(/\/login/);
   });
-});
+}

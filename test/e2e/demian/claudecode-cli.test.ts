@@ -1,0 +1,4 @@
+// Claude Code as demian's agent, by its program.
+import { testClaudeCode } from "./claudecode-suite.ts";
+
+testClaudeCode("cli");

@@ -1,0 +1,63 @@
+// What an agent with searches of its own is told to leave out.
+import { realpathSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { unreadable } from "../../../src/runtime/external/unreadable.ts";
+import type { PermissionRule } from "../../../src/runtime/permissions/types.ts";
+import { AGENT, Stage } from "../stage.ts";
+
+const home = realpathSync("/");
+
+function services(rules: PermissionRule[], more: object = {}) {
+  const { services: basis } = new Stage();
+  const external = { executor: "claudecode", defaultDecision: "by-category" as const, run: Promise.reject };
+  return {
+    ...basis,
+    config: { ...basis.config, permissions: rules },
+    provider: { key: "cc", type: "claudecode", model: "sonnet", external },
+    host: { env: { HOME: "/nowhere" }, stateDirectory: "/nowhere/state" },
+    ...more,
+  } as Parameters<typeof unreadable>[0];
+}
+const deny = (tool: string, pathGlob: string): PermissionRule => ({
+  tool,
+  match: { pathGlob },
+  decision: "deny",
+});
+
+describe("what is denied by path", () => {
+  it.each(["*", "claudecode.*", "claudecode.Read", "*.grep"])("to %s is left out", async (tool) => {
+    expect(await unreadable(services([deny(tool, "private/**")]))).toEqual(["private/**"]);
+  });
+
+  it.each(["read_file", "demian.*", "claudecode.Write"])("to %s is not about reading", async (tool) => {
+    expect(await unreadable(services([deny(tool, "private/**")]))).toEqual([]);
+  });
+
+  it("by the agent's own rules, and with alternatives, is left out as well", async () => {
+    const agent = { ...AGENT, permissions: [deny("*", "*.{pem,key}")] };
+    expect(await unreadable(services([], { agent }))).toEqual(["*.pem", "*.key"]);
+  });
+
+  it("is no reason to leave out what is allowed or asked, or what nobody can read", async () => {
+    const allowed = { ...deny("*", "a/**"), decision: "allow" as const };
+    expect(await unreadable(services([allowed, deny("*", "{")]))).toEqual([]);
+  });
+});
+
+describe("what is nobody's business", () => {
+  it("is left out of a workspace that is the home directory", async () => {
+    const env = { HOME: home, XDG_STATE_HOME: "/state[1]" };
+    const found = await unreadable(
+      services([], { host: { env, stateDirectory: "/s" }, workspace: { root: home } }),
+    );
+    expect(found).toEqual(
+      expect.arrayContaining([".ssh", ".claude/.credentials.json", "state\\[1\\]/demian"]),
+    );
+  });
+
+  it("is the main conversation for a sub-agent only", async () => {
+    const subAgent = { mainAgent: "build", ownFiles: new Set<string>() };
+    expect(await unreadable(services([], { subAgent }))).toEqual([".demian"]);
+    expect(await unreadable(services([]))).toEqual([]);
+  });
+});
