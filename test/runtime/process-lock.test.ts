@@ -17,7 +17,7 @@ afterEach(() => {
 });
 const long = () => utimesSync(path, new Date(0), new Date(0));
 
-describe("36 advisory lock", () => {
+describe("36: advisory lock", () => {
   test("one holder at a time; the other is told who, and what to do", () => {
     const free = takeLock(path, "the thing", { advice: "wait" });
     expect(() => takeLock(path, "the thing", { advice: "wait" })).toThrow(

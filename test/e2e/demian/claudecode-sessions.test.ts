@@ -36,7 +36,7 @@ function transcripts(): string[] {
   );
 }
 
-describe("36 sessions of the real program", () => {
+describe("36: sessions of the real program", () => {
   test("the second message goes on in the same session, also after demian was started anew", async () => {
     const first = await world.session({ sessionId: "ses_heron" });
     await first.session.run({ text: "remember the blue heron" });
@@ -91,7 +91,7 @@ describe("36 sessions of the real program", () => {
   });
 });
 
-describe("36 the budget", () => {
+describe("36: the budget", () => {
   test("when it is spent the next message is refused and nobody is asked, also by another process", async () => {
     // By its own name: what other tests spent in this process is not its business.
     const frugal = {

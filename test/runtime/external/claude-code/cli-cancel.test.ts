@@ -24,7 +24,7 @@ async function cancelled(prompt: string, when: (message: ClaudeMessage) => boole
 const isDelta = ({ type }: ClaudeMessage) => type === "stream_event";
 const isInit = ({ subtype }: ClaudeMessage) => subtype === "init";
 
-describe("37 cancellation", () => {
+describe("37: cancellation", () => {
   test("an interrupt in the middle of a text ends it without an error, with what was said", async () => {
     const { messages, error } = await cancelled("#slow 1000 20", isDelta);
     expect(error).toBeUndefined();

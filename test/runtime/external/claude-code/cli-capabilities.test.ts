@@ -27,7 +27,7 @@ function program(version: string): string {
 }
 const asked = () => readFileSync(join(stage.root, "asked"), "utf8").trim().split("\n");
 
-describe("37 capabilities", () => {
+describe("37: capabilities", () => {
   test("the names of the help, not those that its sentences mention", () => {
     const help =
       "Options:\n  --bare   Skip; see --settings\n  -r, --resume [value]  Resume\n      --not-a-flag of a sentence";
@@ -120,7 +120,7 @@ describe("37 capabilities", () => {
   });
 });
 
-describe("37 the command line", () => {
+describe("37: the command line", () => {
   const all = { version: "2.1.197", flags: undefined };
 
   test("as the protocol wants it, with nobody's settings but ours", () => {

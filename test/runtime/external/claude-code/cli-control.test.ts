@@ -29,7 +29,7 @@ function ground(): Ground {
 const wish = { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "toolu_1", input: { command: "ls" } };
 const asks = (request: object = wish) => ({ type: "control_request", request_id: "r1", request });
 
-describe("37 control protocol", () => {
+describe("37: control protocol", () => {
   test("an answer goes back under the number of its question", async () => {
     const { control, lines, answer } = ground();
     expect(control.take(asks())).toBe(true);

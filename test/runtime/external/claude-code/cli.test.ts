@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 const mark = () => `DEMIAN_TEST_HOME=${stage.root}`;
 
-describe("37 a message by the program", () => {
+describe("37: a message by the program", () => {
   test("the message goes in, its messages come out, and nothing of it runs any more", async () => {
     const { messages, text, error } = await stage.hear("good morning");
     expect(error).toBeUndefined();
@@ -60,7 +60,7 @@ describe("37 a message by the program", () => {
   });
 });
 
-describe("37 permissions by the control protocol", () => {
+describe("37: permissions by the control protocol", () => {
   test("every tool is asked, also what it would do by itself", async () => {
     const { text } = await stage.hear("#tool echo from-the-shell");
     expect(text).toBe("tool said: from-the-shell");
@@ -119,7 +119,7 @@ describe("37 permissions by the control protocol", () => {
   });
 });
 
-describe("37 stream-json", () => {
+describe("37: stream-json", () => {
   test.each(["#garbage", "#half-json", "#array", "#half-utf8", "#nul", "#deep"])(
     "%s is told and skipped, and the answer comes",
     async (prompt) => {
@@ -177,7 +177,7 @@ describe("37 stream-json", () => {
   });
 });
 
-describe("37 ends", () => {
+describe("37: ends", () => {
   test.each([
     [
       "#crash 3",

@@ -25,7 +25,7 @@ const config = (more: object = {}) => ClaudeCode.parse({ type: "claudecode", mod
 const cli = (more: object = {}) => config({ runtime: "cli", ...more });
 const env = (more: Record<string, string> = {}) => ({ HOME: home, PATH: join(home, "bin"), ...more });
 
-describe("35 what has to be installed", () => {
+describe("35: what has to be installed", () => {
   test("by the program: its usual place, else the PATH", () => {
     expect(() => findInstalled("claudecode", cli(), env())).toThrow(
       "Claude Code is not installed: there is no ~/.local/bin/claude and no claude on the PATH; install it, or name it in providers.claudecode.cliPath",

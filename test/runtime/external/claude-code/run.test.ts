@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => stage.close());
 
-describe("36 session mapping", () => {
+describe("36: session mapping", () => {
   test("a second message goes on with the session of the first, also in another process", async () => {
     expect(await stage.run()).toMatchObject({ outcome: "completed", text: "hi" });
     await stage.run();
@@ -140,7 +140,7 @@ describe("36 session mapping", () => {
   });
 });
 
-describe("36 invalid resume", () => {
+describe("36: invalid resume", () => {
   const history: Message[] = [
     { role: "user", content: "the heron is blue" },
     { role: "assistant", content: "noted" },
@@ -219,7 +219,7 @@ describe("36 invalid resume", () => {
   });
 });
 
-describe("36 usage ledger", () => {
+describe("36: usage ledger", () => {
   test("a budget that is spent refuses the next message, with amount, scope and what to do", async () => {
     const config = { budgetUsd: 0.2, usageLedgerScope: "daily" };
     expect(await stage.run(config)).toMatchObject({ outcome: "completed", usage: { costUsd: 0.25 } });
@@ -255,7 +255,7 @@ describe("36 usage ledger", () => {
   });
 });
 
-describe("36 aborting", () => {
+describe("36: aborting", () => {
   function abortInTheMiddle(): AbortController {
     const controller = new AbortController();
     stage.script = async function* (order) {
@@ -301,7 +301,7 @@ describe("36 aborting", () => {
   });
 });
 
-describe("35 before and around it", () => {
+describe("35: before and around it", () => {
   test("without a login nobody is asked, and it is said what to do", async () => {
     const env = { HOME: stage.root, XDG_STATE_HOME: join(stage.root, "state") };
     expect(await stage.run({}, { env })).toMatchObject({

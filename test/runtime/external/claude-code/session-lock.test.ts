@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => stage.close());
 
-describe("36 lock", () => {
+describe("36: lock", () => {
   test("a session in which another process is at work is refused with a sentence", async () => {
     await stage.run();
     const free = await lockSession(stage.stateDirectory, [...stage.known][0] ?? "");

@@ -36,7 +36,7 @@ function ledger(more: Partial<LedgerOrder> = {}): UsageLedger {
 }
 const at = (text: string) => () => new Date(text);
 
-describe("36 usage ledger", () => {
+describe("36: usage ledger", () => {
   test("processes add up, in a file that only its user can read", async () => {
     await ledger().add(0.5);
     await ledger().add(0.25);

@@ -26,7 +26,7 @@ const KEY = "sk-fixture-0123456789";
 const keyFile = { auth_mode: "apikey", OPENAI_API_KEY: KEY };
 const sent = (index = -1) => ground.server.requests.at(index)?.headers ?? {};
 
-describe("the claims of a token", () => {
+describe("33: the claims of a token", () => {
   test.each(["a", "ab", "abc", "abcd"])("are read whatever padding is missing (%s)", (email) => {
     const claims = { email, note: "ÿþ?>" };
     const base64url = Buffer.from(JSON.stringify(claims)).toString("base64url");
@@ -89,7 +89,7 @@ describe("the home of Codex", () => {
   });
 });
 
-describe("whether there is a login is known before anything is asked", () => {
+describe("33: whether there is a login is known before anything is asked", () => {
   const choice = (change: object = {}, env: Record<string, string> = ground.env) =>
     providerChoices({ codex: configOf(ground.server, { model: "m", ...change }) }, env)[0];
 
@@ -146,7 +146,7 @@ describe("whether there is a login is known before anything is asked", () => {
   });
 });
 
-describe("a key instead of a login", () => {
+describe("34: a key instead of a login", () => {
   const fallback = { allowApiKeyFallback: true };
 
   test("goes to its own address, with nothing of the login, and takes the limits that a plan does not", async () => {
@@ -203,7 +203,7 @@ describe("a key instead of a login", () => {
   });
 });
 
-describe("the keyring", () => {
+describe("34: the keyring", () => {
   const inMemory = (entries: Record<string, string>): Keyring & { asked: string[] } => {
     const asked: string[] = [];
     return {

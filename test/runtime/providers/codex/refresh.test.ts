@@ -37,7 +37,7 @@ const asker = () => ({
   warn: () => undefined,
 });
 
-describe("before it ends", () => {
+describe("33: before it ends", () => {
   test("a login with minutes left is renewed and stored, for the user only, with all that we do not know", async () => {
     ground.write(loginFile({ access_token: jwt(120), unknown_inner: 1 }, { unknown_outer: { a: 1 } }));
     ground.server.script(renewed("second"), ok());
@@ -116,7 +116,7 @@ describe("before it ends", () => {
   });
 });
 
-describe("after a 401", () => {
+describe("33: after a 401", () => {
   test("it is renewed once and asked again", async () => {
     ground.server.script(unauthorized, renewed("second"), ok());
     expect((await listen(ground.provider())).text).toBe("ok");
@@ -159,7 +159,7 @@ describe("after a 401", () => {
   });
 });
 
-describe("one at a time", () => {
+describe("33: one at a time", () => {
   /** Uses up each refresh token, as the vendor does. */
   function vendor(): Reply {
     const used = new Set<string>();
@@ -250,7 +250,7 @@ describe("one at a time", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("33: a refusal", () => {
   test.each([
     ["refresh_token_expired", /has ended \(refresh_token_expired\)/],
     ["refresh_token_invalidated", /was revoked \(refresh_token_invalidated\)/],

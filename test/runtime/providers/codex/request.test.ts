@@ -184,7 +184,7 @@ test("half a character in the conversation does not reach the vendor, which woul
   expect(JSON.stringify(ground.bodies()[0])).toContain("half \ufffd");
 });
 
-describe("sealed thoughts", () => {
+describe("32: sealed thoughts", () => {
   const history = (toolCalls: { id: string; name: string; input: unknown }[]) => [
     { role: "user" as const, content: "hello" },
     { role: "assistant" as const, content: "Looking.", toolCalls },

@@ -206,7 +206,7 @@ test("arguments that are no JSON reach the loop as they are", async () => {
   expect(response.toolCalls).toEqual([{ id: "call_1", name: "x", input: "{oops" }]);
 });
 
-describe("an answer that does not end well", () => {
+describe("32: an answer that does not end well", () => {
   const incomplete = (reason: string) => ({
     type: "response.incomplete",
     response: { id: "resp_1", status: "incomplete", incomplete_details: { reason } },
