@@ -1,12 +1,12 @@
 // A text as one word of a shell, for commands that people are told to run: names of files come from anybody.
 
-const PLAIN = /^[\w@%+=:,./][\w@%+=:,./-]*$/;
+const PLAIN = /^[\w@%+=:,./-]+$/;
 
-/** It needs no quotes anywhere. */
+/** It needs no quotes anywhere, and is no flag. */
 export function isPlainWord(text: string): boolean {
-  return PLAIN.test(text);
+  return PLAIN.test(text) && !text.startsWith("-");
 }
 
 export function shellWord(text: string): string {
-  return isPlainWord(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,9 +1,9 @@
 // Where demian keeps what the workspace must not hold: grants, trust, preferences. Only the user may look there.
 import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { CodedError, errnoOf } from "../base/coded-error.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -88,4 +88,10 @@ export async function ensurePrivateDir(path: string): Promise<void> {
     "state_unusable",
     `${path} must be a directory of yours that nobody else can write; see to its owner and mode (chmod 700)`,
   );
+}
+
+/** The real path, also of what is not there yet: where it would be. */
+export async function realPlace(path: string): Promise<string> {
+  if (dirname(path) === path) return path;
+  return realpath(path).catch(async () => join(await realPlace(dirname(path)), basename(path)));
 }

@@ -5,7 +5,7 @@ import type { RpcId } from "../../base/jsonrpc.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { fillForm, formOf } from "../forms.ts";
 import { titleOf } from "../request-title.ts";
-import { objectOf, optional, stringsOf, textOf } from "../values.ts";
+import { objectOf, optional, textOf } from "../values.ts";
 import { describePermission, optionOf } from "./permissions.ts";
 import {
   type AcpState,
@@ -18,6 +18,7 @@ import {
   type Tool,
   toReports,
 } from "./state.ts";
+import { pathOf } from "./sub-agents.ts";
 import { closeText } from "./texts.ts";
 import { askAbout, nameOf } from "./tools.ts";
 
@@ -107,11 +108,15 @@ function permission(state: AcpState, request: AgentRequest): Report[] {
     return [{ kind: "refuse", id, error }];
   }
   const before: Report[] = [...toReports(closeText(state, tool.parent)), ...told];
-  const { request_type, payload, rule } = describePermission(tool, params, {
+  const { request_type, payload, ...described } = describePermission(tool, params, {
     cwd: state.cwd,
     hearsReasons: isDemian(state),
   });
+  const { agentPath, widens } = demianMeta(state, objectOf(params["toolCall"]));
+  // A yes to the same within the agent's rules was none to this.
+  const rule = widens === true && described.rule !== undefined ? `beyond ${described.rule}` : described.rule;
   const isFree = state.options.approvals === false;
+  if (isFree && widens === true) return [...before, ...refuseUnasked(state, request, tool)];
   if (isFree || (rule !== undefined && state.rules.has(rule))) {
     const why = isFree ? "approvals are off" : "it was allowed for this session";
     return [...before, ...allowUnasked(state, request, `${nameOf(tool)}: ${why}`, tool)];
@@ -119,7 +124,7 @@ function permission(state: AcpState, request: AgentRequest): Report[] {
   const native_id = nativeIdOf(id);
   state.asks.set(native_id, { id, native_id, method, params, rule });
   const thread_id = state.sessionId;
-  const path = stringsOf(demianMeta(state, objectOf(params["toolCall"]))["agentPath"]);
+  const path = pathOf(agentPath);
   const ask = { native_id, request_type, payload, thread_id, item_id: tool.id };
   return [...before, { kind: "ask", ask: path.length === 0 ? ask : { ...ask, path } }];
 }
@@ -138,6 +143,19 @@ function allowUnasked(state: AcpState, request: AgentRequest, why: string, tool:
   return [
     notice(state, "acp_allowed", { text: why, ...about }),
     { kind: "reply", id, result: selected(optionId) },
+  ];
+}
+
+/** The agent's own rules deny it: only a person can go beyond them. */
+function refuseUnasked(state: AcpState, { id, params }: AgentRequest, tool: Tool): Report[] {
+  const reason =
+    "approvals are off, so there is no person who could allow what the agent's own rules deny; go on without it";
+  const optionId = optionOf(params, "reject_once");
+  const outcome = optionId === undefined ? CANCELLED : selected(optionId);
+  const about = { data: { tool_use_id: tool.id }, parent: tool.parent };
+  return [
+    notice(state, "acp_refused", { level: "warn", text: `${nameOf(tool)}: ${reason}`, ...about }),
+    { kind: "reply", id, result: { ...outcome, _meta: { blemees: { reason } } } },
   ];
 }
 

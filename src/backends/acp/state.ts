@@ -38,6 +38,8 @@ export interface Tool {
   /** The last content that came while it ran. */
   progress: unknown;
   parent: string | undefined;
+  /** A sub-agent was started by it. */
+  hasSubAgent: boolean;
   /** The input that was told, as JSON; undefined: the call was not told yet. */
   told: string | undefined;
 }

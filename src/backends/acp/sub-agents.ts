@@ -2,9 +2,17 @@
 // when it starts, what it says and how it ends.
 import type { JsonObject } from "../../base/json.ts";
 import { countOf, objectOf, optional, stringOf, stringsOf, textOf } from "../values.ts";
-import { wordOf } from "./notices.ts";
+import { otherNotification, wordOf } from "./notices.ts";
 import { toUsage } from "./results.ts";
-import { type AcpState, demianMeta, notice, type Report, type SubAgent, toReports } from "./state.ts";
+import {
+  type AcpState,
+  demianMeta,
+  isDemian,
+  notice,
+  type Report,
+  type SubAgent,
+  toReports,
+} from "./state.ts";
 import { addChunk, closeText } from "./texts.ts";
 
 type Subtype = "success" | "error" | "interrupted";
@@ -20,14 +28,25 @@ const ENDED: ReadonlyMap<string, Subtype> = new Map([
   ["agent.invocation.cancelled", "interrupted"],
 ]);
 
+const MAX_DEPTH = 32;
+const MAX_NAME_CHARS = 200;
+
 /** The call that started the sub-agent of which this frame is; undefined: it is the agent's own. */
 export function parentIn(state: AcpState, frame: JsonObject): string | undefined {
   const claude = objectOf(objectOf(frame["_meta"])["claudeCode"]);
   return textOf(claude["parentToolUseId"]) ?? textOf(demianMeta(state, frame)["parentToolCallId"]);
 }
 
+/** Names of sub-agents, each below the one before. It stands in every list of requests, so no agent may make it long. */
+export function pathOf(value: unknown): string[] {
+  return stringsOf(value)
+    .slice(0, MAX_DEPTH)
+    .map((name) => (name.length <= MAX_NAME_CHARS ? name : `${name.slice(0, MAX_NAME_CHARS - 1)}…`));
+}
+
 /** Our own runtime tells what it does, and ACP has no word for it. */
-export function demianEvent(state: AcpState, params: JsonObject): Report[] {
+export function demianEvent(state: AcpState, method: string, params: JsonObject): Report[] {
+  if (!isDemian(state)) return otherNotification(state, method, params);
   const { sessionId: _session, ...told } = params;
   const event = objectOf(params["event"] ?? told);
   const type = stringOf(event["type"]) ?? "event";
@@ -39,25 +58,22 @@ export function demianEvent(state: AcpState, params: JsonObject): Report[] {
     const chunk = { content: { type: "text", text }, messageId: params["messageId"] };
     return toReports(addChunk(state, said, chunk, parent));
   }
-  if (type === "agent.invocation.started" && call !== undefined) return started(state, call, event);
+  const isNew = call !== undefined && state.tools.has(call) && !state.subAgents.has(call);
+  if (type === "agent.invocation.started" && isNew) return started(state, call, event);
   const subtype = ENDED.get(type);
   if (subtype !== undefined && call !== undefined) return ended(state, call, subtype, event);
   const { type: _type, ...data } = event;
   return [notice(state, `demian_${wordOf(type)}`, { data, parent })];
 }
 
-/** The turn is over: what works by now has no end of its own. */
+/** The call that started it ends: what works by now has no end of its own. */
 export function closeSubAgent(state: AcpState, call: string, reason: string): Report[] {
   return ended(state, call, "interrupted", { reason });
 }
 
-export function closeSubAgents(state: AcpState, reason: string): Report[] {
-  return [...state.subAgents.keys()].reverse().flatMap((call) => closeSubAgent(state, call, reason));
-}
-
 function started(state: AcpState, call: string, event: JsonObject): Report[] {
-  const agent = textOf(event["targetAgent"]) ?? "agent";
-  const path = stringsOf(event["agentPath"]);
+  const [agent = "agent"] = pathOf([textOf(event["targetAgent"])]);
+  const path = pathOf(event["agentPath"]);
   const subAgent: SubAgent = {
     path: path.length === 0 ? [agent] : path,
     agent,
@@ -65,6 +81,8 @@ function started(state: AcpState, call: string, event: JsonObject): Report[] {
     ...optional("model", textOf(event["model"])),
   };
   state.subAgents.set(call, subAgent);
+  const tool = state.tools.get(call);
+  if (tool !== undefined) tool.hasSubAgent = true;
   const data = {
     ...subAgent,
     ...optional("depth", countOf(event["depth"])),

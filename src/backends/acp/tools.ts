@@ -58,9 +58,9 @@ export function closeTools(state: AcpState, why: string): AgentEvent[] {
   });
 }
 
-/** Works on something: silence is no wonder then. */
+/** Works on something: silence is no wonder then. A sub-agent speaks for itself, as the agent does. */
 export function isToolRunning(state: AcpState): boolean {
-  return [...state.tools.values()].some(({ told }) => told !== undefined);
+  return [...state.tools.values()].some(({ id, told }) => told !== undefined && !state.subAgents.has(id));
 }
 
 /** Tools that somebody was asked about: they have not begun. */
@@ -126,6 +126,7 @@ function newTool(id: string): Tool {
     exitCode: undefined,
     progress: undefined,
     parent: undefined,
+    hasSubAgent: false,
     told: undefined,
   };
 }
@@ -178,7 +179,7 @@ function newInput(state: AcpState, tool: Tool): Report[] {
 /** What came before is what the tool is about to do, and not its output. A sub-agent's steps are told as what they are. */
 function progress(state: AcpState, tool: Tool, update: JsonObject): Report[] {
   const { content } = update;
-  if (state.subAgents.has(tool.id)) return [];
+  if (tool.hasSubAgent) return [];
   if (tool.status !== "in_progress" || !Array.isArray(content) || content.length === 0) return [];
   const isFirst = update["sessionUpdate"] === "tool_call";
   if (isFirst || JSON.stringify(content) === JSON.stringify(tool.progress)) return [];

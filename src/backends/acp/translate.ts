@@ -18,7 +18,7 @@ import {
 import { toReportsOfRequest, withdraw, withdrawAll } from "./requests.ts";
 import { type Answer, judge } from "./results.ts";
 import { type AcpState, notice, type Report, toReports } from "./state.ts";
-import { closeSubAgent, closeSubAgents, demianEvent, parentIn } from "./sub-agents.ts";
+import { closeSubAgent, demianEvent, parentIn } from "./sub-agents.ts";
 import { addChunk, asFinalAnswer, closeText, closeTexts } from "./texts.ts";
 import { closeTools, updateTool } from "./tools.ts";
 
@@ -95,7 +95,7 @@ function translateFrame(state: AcpState, frame: Frame): Report[] {
   if (frame.kind === "request") return toReportsOfRequest(state, frame);
   const { method, params } = frame;
   if (method === "$/cancel_request") return withdraw(state, params["requestId"]);
-  if (method === "_demian/event") return demianEvent(state, params);
+  if (method === "_demian/event") return demianEvent(state, method, params);
   if (method !== "session/update") return otherNotification(state, method, params);
   const update = objectOf(params["update"]);
   const kind = stringOf(update["sessionUpdate"]) ?? "";
@@ -123,11 +123,10 @@ function endTurn(state: AcpState, answer: Answer): Report[] {
 
 /** What a sub-agent does ends before it, and it before the call that started it. */
 function closeWork(state: AcpState, why: string): Report[] {
-  const work = closeTools(state, why).flatMap((event) => {
+  return closeTools(state, why).flatMap((event) => {
     const ended = event.type === "agent.tool_result" ? closeSubAgent(state, event.tool_use_id, why) : [];
     return [...ended, ...toReports([event])];
   });
-  return [...work, ...closeSubAgents(state, why)];
 }
 
 /** Who calls a tool has said what there was to say; so has the sub-agent whose call ends. */
@@ -139,7 +138,8 @@ function toolUpdate(state: AcpState, update: JsonObject): Report[] {
   if (events.length === 0) return reports;
   const isOver = events.some(({ type }) => type === "agent.tool_result");
   const said = [...(isOver ? closeText(state, id) : []), ...closeText(state, parent)];
-  return [...toReports(said), ...reports];
+  const ended = isOver ? closeSubAgent(state, id, "the call that started it has ended") : [];
+  return [...toReports(said), ...ended, ...reports];
 }
 
 /** Live, an agent says in the user's name only what it made up itself. */

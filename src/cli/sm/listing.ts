@@ -1,5 +1,7 @@
 // The commands that look: all, children, status, show.
+
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { isPlainWord } from "../../base/shell-word.ts";
 import type { SessionsFilter, SessionView } from "../../client/index.ts";
 import { type Arguments, didYouMean, type Flag, UsageError } from "../command.ts";
 import { duration } from "../duration.ts";
@@ -158,7 +160,7 @@ function filterOf(given: Arguments): SessionsFilter {
 /** For completion: what can stand for a session in one word; a name of several once. */
 export function idsOf(sessions: readonly SessionView[]): string[] {
   const words = sessions.flatMap(({ session_id, name }) =>
-    name === undefined || /\s/.test(name) ? [session_id] : [session_id, name],
+    name === undefined || !isPlainWord(name) ? [session_id] : [session_id, name],
   );
   return [...new Set(words)];
 }

@@ -50,6 +50,7 @@ export function permissionRequest(prompt: PermissionPrompt, view: PermissionView
           ...(agentPath.length > 0 && { agentPath }),
           ...(view.parentToolCallId !== undefined && { parentToolCallId: view.parentToolCallId }),
           ...(executor !== undefined && { executor }),
+          ...(prompt.widens && { widens: true }),
           ...(invocation !== undefined && { invocation: shownInput(invocation) }),
           ...(command !== undefined && { command }),
           ...(cwd !== undefined && { cwd }),
@@ -65,12 +66,13 @@ export function permissionRequest(prompt: PermissionPrompt, view: PermissionView
 
 /** Which agent starts, and all that it is given, word for word. */
 function invocationText(invocation: NonNullable<PermissionPrompt["invocation"]>): string[] {
-  const { agent, provider, model, crossesProvider, receives, handoff } = invocation;
+  const { agent, provider, model, crossesProvider, receives, handoff, origin } = invocation;
   const where = crossesProvider
     ? `This leaves for another provider: ${provider}.`
     : `It stays with the provider ${provider}.`;
   return [
     revealLine(`The agent ${agent} starts, with the model ${model} of ${provider}. ${where}`),
+    ...(origin === undefined ? [] : [revealLine(`It comes from ${origin}.`)]),
     revealLine(`It receives: ${receives.join(", ")}. Word for word:`),
     reveal(handoff),
   ];

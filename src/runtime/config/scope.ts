@@ -4,7 +4,7 @@ import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { errnoOf, messageOf } from "../../base/coded-error.ts";
 import { isBelow } from "../permissions/grantable.ts";
-import { type Env, homeDir, projectDir, stateDir } from "../state-dir.ts";
+import { type Env, homeDir, projectDir, realPlace, stateDir } from "../state-dir.ts";
 import { type FileBytes, readBoundedFile } from "./bounded-file.ts";
 import { fewer } from "./fewer.ts";
 import { readTrust, type TrustRecords } from "./trust.ts";
@@ -117,12 +117,6 @@ export async function whyNoTrust({ cwd, env, home = homeDir(env) }: Place): Prom
   const [state = given, own = home] = await Promise.all([given, home].map(realPlace));
   if (!isBelow(state, cwd) || isBelow(own, cwd)) return undefined;
   return `${given} is in the workspace, which could bring its own trust: nothing is trusted; set XDG_STATE_HOME to a directory outside`;
-}
-
-/** Also of what is not there yet: where it would be. */
-async function realPlace(path: string): Promise<string> {
-  if (dirname(path) === path) return path;
-  return realpath(path).catch(async () => join(await realPlace(dirname(path)), basename(path)));
 }
 
 /** Changes when one of these files does, or the trust in them: what was loaded is then out of date. */

@@ -86,7 +86,8 @@ export class Delegation {
       },
       config.context.subAgent,
     );
-    const isOfProject = agents.sourceOf(agent.name)?.scope === "project";
+    const { scope, path = "the project", trusted } = agents.sourceOf(agent.name) ?? {};
+    const isOfProject = scope === "project";
     const most = config.delegation.subInvocationMaxTurns;
     return {
       agent,
@@ -96,7 +97,9 @@ export class Delegation {
       receives: handoff.receives,
       maxTurns: Math.min(input.maxTurns ?? most, most),
       decision: decisionFor(agent, config, isOfProject),
-      ...(isOfProject ? { digest: digestOf(agent) } : {}),
+      ...(isOfProject
+        ? { origin: trusted === true ? path : `${path}, not trusted`, digest: digestOf(agent) }
+        : {}),
     };
   }
 }

@@ -43,6 +43,8 @@ export interface PlannedInvocation {
   maxTurns: number;
   /** What happens where no rule and no grant says anything. A denial was refused before. */
   decision: "allow" | "ask";
+  /** Where it came from, where that was not you: a file of the project. */
+  origin?: string;
   /** Of the agent's definition, where it came with a project: an "always" holds for this text only. */
   digest?: string;
 }

@@ -9,8 +9,12 @@ import type { ExternalServices } from "./decide.ts";
 /** Any of its tools that shows what is in files. */
 const READING = ["Read", "Grep", "Glob"];
 
+type Asked = Pick<ExternalServices, "agent" | "config" | "host" | "provider" | "subAgent"> & {
+  workspace: { readonly root: string };
+};
+
 /** Globs as in a .gitignore of the workspace. */
-export async function unreadable(services: ExternalServices): Promise<string[]> {
+export async function unreadable(services: Asked): Promise<string[]> {
   const { agent, config, host, provider, subAgent, workspace } = services;
   const { executor } = provider.external;
   const places = await placesBelow(workspace.root, hiddenPlaces(host.env, config.providers));

@@ -6,7 +6,7 @@ import * as z from "zod";
 import { messageOf } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 import { Serial } from "../../base/serial.ts";
-import { ensurePrivateDir, readPrivate, writeStateFile } from "../state-dir.ts";
+import { ensurePrivateDir, readPrivate, realPlace, writeStateFile } from "../state-dir.ts";
 import { withFileLock } from "./file-lock.ts";
 import { isSameKey } from "./grant-key.ts";
 import { isBelow } from "./grantable.ts";
@@ -59,7 +59,7 @@ const GrantFile = z.strictObject({
 type ProjectGrant = z.infer<typeof ProjectGrant>;
 
 export async function openGrants(order: GrantsOrder): Promise<GrantStore> {
-  const store = new GrantStore(order);
+  const store = new GrantStore({ ...order, directory: await realPlace(order.directory) });
   await store.list();
   return store;
 }

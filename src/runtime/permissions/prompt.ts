@@ -58,12 +58,13 @@ export function makePrompt({ call, widens, reasons, keys, span }: PromptParts): 
 }
 
 function invocationOf(planned: NonNullable<ToolPlan["invocation"]>): Invocation {
-  const { agent, provider, crossesProvider, receives, handoff } = planned;
+  const { agent, provider, crossesProvider, receives, handoff, origin } = planned;
   return {
     agent: agent.name,
     provider: provider.key,
     model: provider.model,
     crossesProvider,
+    ...(origin === undefined ? {} : { origin }),
     receives,
     handoff,
   };
@@ -122,8 +123,9 @@ function subjectOf({ invocation, title }: PermissionPrompt): string {
 }
 
 function invocationLines({ agent }: PermissionPrompt, invocation: Invocation): string[] {
-  const { provider, model, crossesProvider, receives } = invocation;
+  const { provider, model, crossesProvider, receives, origin } = invocation;
   return [
+    ...(origin === undefined ? [] : [`  from     ${revealLine(origin)}`]),
     `  model    ${revealLine(model)}`,
     ...(crossesProvider
       ? [

@@ -110,6 +110,8 @@ export interface PermissionPrompt {
     provider: string;
     model: string;
     crossesProvider: boolean;
+    /** Where the agent came from, where that was not you. */
+    origin?: string;
     receives: readonly string[];
     handoff: string;
   };

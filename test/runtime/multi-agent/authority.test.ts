@@ -206,6 +206,27 @@ describe("30: a delegation to another provider", () => {
     expect(invocation?.handoff).toContain("review it please");
   });
 
+  test("one that came with the project says so, is asked about whatever the default is, and again when it changed", async () => {
+    team.configure({ delegation: { defaultInvocationDecision: "allow" } });
+    const file = (words: string) =>
+      ["---", "description: Helps.", "mode: subagent", "tools:", "  visible: [read_file]", "---", words].join(
+        "\n",
+      );
+    team.place.write(".demian/agents/guest.md", file("You help."));
+    team.main.script(delegate("guest", "Help."), chatReply("Helped."), chatReply("Done."));
+    const ask = () => Promise.resolve({ decision: "allow", always: true } as const);
+    const first = await team.open({ ask });
+    await first.session.run({ text: "go" });
+    expect(first.prompts[0]?.invocation?.origin).toMatch(/\.demian\/agents\/guest\.md, not trusted$/);
+    for (const words of ["You help.", "You do something else."]) {
+      team.place.write(".demian/agents/guest.md", file(words));
+      team.main.script(delegate("guest", "Help."), chatReply("Helped."), chatReply("Done."));
+      const next = await team.open({ ask });
+      await next.session.run({ text: "go" });
+      expect(next.prompts).toHaveLength(words === "You help." ? 0 : 1);
+    }
+  });
+
   test("refused, nothing is sent, and the main agent is told", async () => {
     team.main.script(delegate("reviewer", "Look."), chatReply("Then not."));
     const { session, events } = await team.open({

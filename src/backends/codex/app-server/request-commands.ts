@@ -1,5 +1,7 @@
 // Approval of a shell command, of input to one that runs, or of its access to the network.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import { shellWord } from "../../../base/shell-word.ts";
 import type { Choice } from "../../../protocol/requests.ts";
 import { titleOf } from "../../request-title.ts";
 import { known, optional, stringOf, stringsOf, textOf, withoutNulls } from "../../values.ts";
@@ -38,7 +40,7 @@ export function askCommand(state: CodexState, params: JsonObject): Asked {
 
 /** `execCommandApproval`, of clients that speak the first version. */
 export function askLegacyCommand(_state: CodexState, params: JsonObject): Asked {
-  const command = stringsOf(params["command"]).map(quote).join(" ");
+  const command = stringsOf(params["command"]).map(shellWord).join(" ");
   return {
     request_type: "command",
     payload: {
@@ -84,11 +86,6 @@ function always(state: CodexState, amendment: string[]): Choice {
     remembers: [`every command that begins with: ${amendment.join(" ")}`],
     writes: [{ path: homePath(state, "rules/default.rules"), content: execpolicyRule(amendment) }],
   };
-}
-
-/** So that it is seen where one word ends. */
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function labelOf(params: JsonObject): string {

@@ -1,6 +1,8 @@
 // Approvals of old Codex: the MCP request `elicitation/create` with fields of its own → what a person is asked, and
 // the decision → the answer that Codex waits for. It reads `decision` and nothing else.
+
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import { shellWord } from "../../../base/shell-word.ts";
 import type { Answer, Choice, Decision, RequestPayload, RequestType } from "../../../protocol/requests.ts";
 import { titleOf } from "../../request-title.ts";
 import type { Ask } from "../../types.ts";
@@ -75,7 +77,7 @@ function choicesOf({ remembers }: Kind, isShown: boolean): Choice[] {
 function describeCommand(params: JsonObject): About {
   const argv = params["codex_command"];
   const command = Array.isArray(argv)
-    ? argv.map((word) => quote(String(word))).join(" ")
+    ? argv.map((word) => shellWord(String(word))).join(" ")
     : String(argv ?? "");
   return {
     title: titleOf(`shell: ${command}`),
@@ -113,8 +115,4 @@ function changeOf(path: string, change: JsonObject): NonNullable<RequestPayload[
     ...optional("diff", stringOf(body["unified_diff"]) ?? stringOf(body["content"])),
     ...optional("move_path", stringOf(body["move_path"])),
   };
-}
-
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

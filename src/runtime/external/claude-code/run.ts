@@ -216,6 +216,7 @@ class ClaudeTurn {
       // A disk that is full or read-only costs the lock, not the message.
       const message = `another demian can go on with the same session of Claude Code: ${messageOf(error)}`;
       emit({ type: "warning", message });
+      this.#locks.set(session, () => undefined);
     }
   }
 

@@ -3,6 +3,7 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lockSession } from "../../../../src/runtime/external/claude-code/session-lock.ts";
+import { ClaudeFailure } from "../../../../src/runtime/external/claude-code/transport.ts";
 import { RunStage } from "./run-stage.ts";
 
 let stage: RunStage;
