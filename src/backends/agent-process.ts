@@ -10,7 +10,7 @@ import {
   within,
 } from "../base/child.ts";
 import { CodedError } from "../base/coded-error.ts";
-import type { FrameReader } from "./frames.ts";
+import type { FrameReader } from "../base/json-lines.ts";
 import { StderrTail } from "./last-words.ts";
 
 export interface AgentProcessParts {

@@ -3,10 +3,10 @@
 import { type ChildExit, type ChildOrder, within } from "../base/child.ts";
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import type { JsonObject } from "../base/json.ts";
+import { FrameReader } from "../base/json-lines.ts";
 import { JsonRpcPeer, type RpcAnswer, type RpcErrorBody, type RpcId, RpcSilence } from "../base/jsonrpc.ts";
 import type { Log } from "../base/log.ts";
 import { AgentProcess, EXIT_FOLLOWS_MS } from "./agent-process.ts";
-import { FrameReader } from "./frames.ts";
 import { crashMessage, exitMessage } from "./last-words.ts";
 import type { Ended } from "./types.ts";
 import { optional } from "./values.ts";
@@ -81,6 +81,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     this.#process = new AgentProcess({
       name: parts.name,
       reader: new FrameReader(parts.maxLineBytes, {
+        limitName: "max_line_bytes",
         frame: (frame, size) => {
           this.#size = size;
           this.#peer.receive(frame);

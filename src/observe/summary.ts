@@ -17,6 +17,7 @@ const TELLING = [
   "what",
   "command",
   "name",
+  "agent",
 ];
 /** One piece of a shell word. */
 const PIECE = /^(?:'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\;&|<>()$`]+))/;

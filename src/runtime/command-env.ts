@@ -8,8 +8,8 @@ const GIT_SETTINGS = [
   ["safe.bareRepository", "explicit"],
   ["core.fsmonitor", "false"],
 ] as const;
-/** A login of an agent that demian can use. */
-const LOGIN_VARIABLES = ["CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"];
+/** Logins and keys of models that no provider of the configuration has to name. */
+const LOGIN_VARIABLES = ["CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN", "GEMINI_API_KEY"];
 /** Told to shells and programs to run something first. */
 const CODE_VARIABLES = ["BASH_ENV", "ENV", "PROMPT_COMMAND"];
 

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import type * as z from "zod";
 import { messageOf } from "../base/coded-error.ts";
 import { explainIssues } from "../base/schema.ts";
-import { withFileLock } from "./permissions/file-lock.ts";
+import { withFileLock } from "./file-lock.ts";
 import { ensurePrivateDir, readPrivate, writeStateFile } from "./state-dir.ts";
 
 export interface StateJsonOrder<T> {

@@ -93,6 +93,14 @@ describe("in one line", () => {
     [{ item_type: "tool", tool_name: "Read", raw_payload_json: "{broken" }, "using Read"],
     [
       {
+        item_type: "tool",
+        tool_name: "delegate_agent",
+        raw_payload_json: '{"input":{"agent":"reviewer","task":"look"}}',
+      },
+      "using delegate_agent: reviewer",
+    ],
+    [
+      {
         request_id: "r",
         event_type: "request_approval",
         phase: "pre",

@@ -58,7 +58,7 @@ export function demianEvent(state: AcpState, method: string, params: JsonObject)
     const chunk = { content: { type: "text", text }, messageId: params["messageId"] };
     return toReports(addChunk(state, said, chunk, parent));
   }
-  const isNew = call !== undefined && state.tools.has(call) && !state.subAgents.has(call);
+  const isNew = call !== undefined && isTold(state, call) && !state.subAgents.has(call);
   if (type === "agent.invocation.started" && isNew) return started(state, call, event);
   const subtype = ENDED.get(type);
   if (subtype !== undefined && call !== undefined) return ended(state, call, subtype, event);
@@ -69,6 +69,10 @@ export function demianEvent(state: AcpState, method: string, params: JsonObject)
 /** The call that started it ends: what works by now has no end of its own. */
 export function closeSubAgent(state: AcpState, call: string, reason: string): Report[] {
   return ended(state, call, "interrupted", { reason });
+}
+
+function isTold({ tools }: AcpState, call: string): boolean {
+  return tools.get(call)?.told !== undefined;
 }
 
 function started(state: AcpState, call: string, event: JsonObject): Report[] {

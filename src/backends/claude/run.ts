@@ -5,12 +5,12 @@ import { type ChildExit, type ChildOrder, within } from "../../base/child.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import { snapshot } from "../../base/descendants.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { FrameReader } from "../../base/json-lines.ts";
 import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { AgentProcess } from "../agent-process.ts";
 import { Backpressure } from "../backpressure.ts";
-import { FrameReader } from "../frames.ts";
 import { crashMessage, exitMessage } from "../last-words.ts";
 import type { BackendSink, Run } from "../types.ts";
 import { Control } from "./control.ts";
@@ -55,6 +55,7 @@ export class ClaudeRun implements Run {
     this.#process = new AgentProcess({
       name: "claude",
       reader: new FrameReader(parts.maxLineBytes, {
+        limitName: "max_line_bytes",
         frame: (frame) => this.#frame(frame),
         skipped: (size, reason) => this.#skipped(size, reason),
       }),

@@ -1,5 +1,5 @@
 // A session's frames as a conversation: what the agent says goes to stdout, tools, notices and troubles to
-// stderr. Frames of sub-agents are left out of the answer. While a request waits, all of it stands behind a bar, so
+// stderr. Of sub-agents only notices are told: their start, their end, their troubles. While a request waits, all of it stands behind a bar, so
 // that nothing an agent says can pass for the request.
 import { sanitize } from "../../base/sanitize.ts";
 import { type RequestRow, requestOf, type SessionFrame, type WireFrame } from "../../client/index.ts";
@@ -36,7 +36,8 @@ export class Renderer {
   }
 
   async #tell(frame: SessionFrame): Promise<void> {
-    if ("parent_tool_use_id" in frame && frame.parent_tool_use_id !== undefined) return;
+    const isOfSubAgent = "parent_tool_use_id" in frame && frame.parent_tool_use_id !== undefined;
+    if (isOfSubAgent && frame.type !== "agent.notice") return;
     if (frame.type === "agent.delta") {
       if (frame.kind !== "text" || frame.text === undefined) return;
       this.#hasStreamed = true;

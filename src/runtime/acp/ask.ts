@@ -1,4 +1,5 @@
 // Questions to the person behind the client: permission for a tool call, and forms. Whatever goes wrong, nothing is allowed.
+import { createHash } from "node:crypto";
 import type {
   AgentContext,
   PermissionOption,
@@ -80,12 +81,17 @@ function invocationText(invocation: NonNullable<PermissionPrompt["invocation"]>)
 
 /**
  * A client may remember what was allowed by what it saw here. Of an agent that starts that is everything which was
- * decided for it, and not only what the model said.
+ * decided for it, and not only what the model said; what it is given stands in the content, and here is its digest.
  */
 function askedInput({ input, invocation }: PermissionPrompt): unknown {
   if (invocation === undefined) return shownInput(input);
   const { provider, model, handoff } = invocation;
-  return shownInput({ ...(isObject(input) ? input : { input }), invocation: { provider, model, handoff } });
+  const decided = {
+    provider,
+    model,
+    handoff: `sha256 ${createHash("sha256").update(handoff).digest("hex")}`,
+  };
+  return shownInput({ ...(isObject(input) ? input : { input }), invocation: decided });
 }
 
 function optionsOf(always: string | undefined): PermissionOption[] {

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { CodedError, messageOf } from "../../base/coded-error.ts";
-import { withFileLock } from "../permissions/file-lock.ts";
+import { withFileLock } from "../file-lock.ts";
 import { ensurePrivateDir, readStateFile, writeStateFile } from "../state-dir.ts";
 
 const TRUST_KINDS = ["config", "agent", "tool"] as const;

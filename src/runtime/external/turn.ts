@@ -112,7 +112,7 @@ async function run(
     parts,
     // Without the message itself.
     history: services.history.messages.slice(0, -1),
-    isSubagent: services.invocation.parentInvocationId !== undefined,
+    agentPath: services.invocation.agentPath,
     maxTurns: services.limits.maxTurns - turn.requests,
     globalRules: services.config.permissions,
     unreadable: await unreadable(services),

@@ -1,10 +1,10 @@
 // An agent that is selected like a provider and has its own loop and its own tools (Claude Code). We give it a message,
 // are told what it does, and decide what it may do.
 import type { AgentDefinition } from "../agents/types.ts";
-import type { EventBody, TurnEnd } from "../events.ts";
+import type { EventBody } from "../events.ts";
 import type { Message, UserContentPart } from "../messages.ts";
 import type { PermissionRule } from "../permissions/types.ts";
-import type { ProviderFailure, TokenUsage } from "../providers/types.ts";
+import type { TurnReport } from "../session-types.ts";
 import type { ToolPlan, UserQuestion } from "../tools/types.ts";
 
 export interface ExternalRuntime {
@@ -33,8 +33,8 @@ export interface ExternalTurn {
   parts: readonly UserContentPart[];
   /** What was said before, without system messages; absent: nothing is known of it. */
   history?: readonly Message[];
-  /** Another agent asks it: its sessions are not those of the main agent. */
-  isSubagent?: boolean;
+  /** Another agent asks it: the names from below the main agent down to it. Its sessions are its own. */
+  agentPath?: readonly string[] | undefined;
   maxTurns: number;
   /** The user's rules: who has others has other permissions, and so another session. */
   globalRules: readonly PermissionRule[];
@@ -76,16 +76,5 @@ export interface ExternalDecision {
   stop?: boolean;
 }
 
-export interface ExternalReport {
-  outcome: TurnEnd;
-  /** The answer; what there was of it when it was cut short. */
-  text: string;
-  /** Its own requests to its model, as far as it tells. */
-  turns: number;
-  usage: TokenUsage;
-  failure?: ProviderFailure;
-  /** For people, with everything but "completed". */
-  message?: string;
-  /** It only planned: this is the plan, and nothing of it was carried out. */
-  plan?: string;
-}
+/** The same as of a turn of ours. */
+export type ExternalReport = TurnReport;

@@ -24,7 +24,9 @@ describe("what the agent says", () => {
     await say(session, "#unknown");
     expect(noticesOf(session, "acp_update_brand_new_kind")).toMatchObject([{ data: { value: 1 } }]);
     expect(noticesOf(session, "acp_notif_vendor_hello")).toMatchObject([{ data: { value: 2 } }]);
-    expect(noticesOf(session, "demian_tool_started")).toMatchObject([{ data: { callId: "c" } }]);
+    expect(noticesOf(session, "acp_notif_demian_event")).toMatchObject([
+      { data: { event: { callId: "c" } } },
+    ]);
     expect(noticesOf(session, "plan")).toMatchObject([
       { data: { plan: [{ step: "a", status: "pending" }] } },
     ]);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FrameReader } from "../../../src/backends/frames.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
+import { FrameReader } from "../../../src/base/json-lines.ts";
 import { readTraces } from "./traces.ts";
 
 const frames = readTraces()

@@ -39,6 +39,28 @@ test("thinking, tool input and sub-agents are no part of the answer", async () =
   expect(await render(frames)).toEqual({ stdout: "", stderr: "" });
 });
 
+test("of a sub-agent its start and its end are told, and not what it says or does", async () => {
+  const of = { parent_tool_use_id: "t1" };
+  const notice = (category: string, text: string) => ({
+    type: "agent.notice",
+    level: "info",
+    category,
+    text,
+    ...of,
+  });
+  const frames = [
+    notice("subagent_started", "reviewer: big/large"),
+    { ...message, ...of },
+    { type: "agent.tool_use", tool_use_id: "c1", name: "bash", input: {}, ...of },
+    { type: "agent.tool_result", tool_use_id: "c1", output: "x", ...of },
+    notice("subagent_finished", "reviewer: success"),
+  ];
+  expect(await render(frames)).toEqual({
+    stdout: "",
+    stderr: "· subagent_started: reviewer: big/large\n· subagent_finished: reviewer: success\n",
+  });
+});
+
 test("tools go to stderr, in one line each", async () => {
   const { stdout, stderr } = await render([
     { type: "agent.tool_use", tool_use_id: "t1", name: "Bash", input: { command: "ls\n-l" } },

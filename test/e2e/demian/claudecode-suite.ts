@@ -110,8 +110,8 @@ export function testClaudeCode(runtime: Runtime): void {
   });
 
   test("environment files are read by no tool of it, whatever is allowed", async () => {
-    world.place.write(".env", "SECRET=abc\n");
-    world.place.write("sub/.env.local", "SECRET=def\n");
+    world.place.write(".env", "SECRET=heron\n");
+    world.place.write("sub/.env.local", "SECRET=heron too\n");
     world.place.write("a.txt", "SECRET is elsewhere\n");
     const { session, events, prompts } = await world.session({ yes: true });
     symlinkSync(".env", path("link"));
@@ -125,7 +125,7 @@ export function testClaudeCode(runtime: Runtime): void {
     await session.run({ text: `#mock:steps ${JSON.stringify(steps)}` });
     const said = events.flatMap((event) => ("content" in event ? [event.content] : []));
     expect(said).toHaveLength(steps.length);
-    expect(said.join("\n")).not.toMatch(/abc|def/);
+    expect(said.join("\n")).not.toContain("heron");
     expect(said[1]).toContain("SECRET is elsewhere");
     expect(prompts).toEqual([]);
   });

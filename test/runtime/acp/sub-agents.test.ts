@@ -1,4 +1,5 @@
 // What a client is told of sub-agents, and of agents that run their tools themselves.
+import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -234,6 +235,7 @@ describe("a sub-agent", () => {
       receives: ["the current user request", "file paths"],
       handoff: "# Task\nlook at it\u202e",
     };
+    const digest = `sha256 ${createHash("sha256").update(invocation.handoff).digest("hex")}`;
     await played(acp, async (turn) => {
       turn.emit({ type: "tool.requested", callId: "d1", name: "delegate_agent", input });
       await turn.ask({
@@ -245,7 +247,8 @@ describe("a sub-agent", () => {
       });
       delegate(turn);
       turn.emit({ type: "tool.requested", callId: "c2", name: "bash", input: { command: "ls" }, ...CHILD });
-      await turn.ask({ callId: "c2", command: "ls", input: { command: "ls" }, agentPath: ["reviewer"] });
+      const asked = { command: "ls", input: { command: "ls" }, agentPath: ["reviewer"] };
+      await turn.ask({ callId: "c2", ...asked, widens: true });
       conclude(turn);
     });
     const [start, inside] = acp.permissions.map(
@@ -253,7 +256,8 @@ describe("a sub-agent", () => {
     );
     expect(start).toMatchObject({
       kind: "think",
-      rawInput: { ...input, invocation: { provider: "big", model: "large", handoff: invocation.handoff } },
+      // What was said of it is remembered by this.
+      rawInput: { ...input, invocation: { provider: "big", model: "large", handoff: digest } },
       _meta: { demian: { invocation } },
     });
     const text = JSON.stringify(start?.["content"]);
@@ -268,8 +272,9 @@ describe("a sub-agent", () => {
     expect(text).not.toContain("\u202e");
     expect(inside).toMatchObject({
       title: "reviewer › bash: ls",
-      _meta: { demian: { agentPath: ["reviewer"], parentToolCallId: "d1~2" } },
+      _meta: { demian: { agentPath: ["reviewer"], parentToolCallId: "d1~2", widens: true } },
     });
+    expect(start).not.toMatchObject({ _meta: { demian: { widens: true } } });
   });
 });
 

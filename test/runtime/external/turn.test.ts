@@ -60,7 +60,7 @@ describe("a message", () => {
     const { send, turns } = stage(() => ({}), { history: before });
     const image = { type: "image_url" as const, image_url: { url: "http://127.0.0.1/a.png" } };
     await send([{ type: "text", text: "look" }, image]);
-    expect(turns).toMatchObject([{ text: "look", parts: [image], history: before, isSubagent: false }]);
+    expect(turns).toMatchObject([{ text: "look", parts: [image], history: before, agentPath: undefined }]);
   });
 
   it("carries no key of another provider", async () => {

@@ -99,7 +99,7 @@ describe("a sub-agent with a loop of its own", () => {
     const { usage } = await session.run({ text: "go" });
     await runtime.close();
     expect(usage).toMatchObject({ inputTokens: 32, costUsd: 0.5 });
-    expect(turns.map(({ isSubagent, text }) => [isSubagent, text.includes("## Task")])).toEqual([
+    expect(turns.map(({ agentPath, text }) => [agentPath !== undefined, text.includes("## Task")])).toEqual([
       [true, true],
       [true, true],
     ]);

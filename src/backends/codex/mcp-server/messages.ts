@@ -1,7 +1,7 @@
 // The stdout of `codex mcp-server` → JSON-RPC messages, one a line. The framing of other MCP servers is recognised, not
 // spoken.
 import type { JsonObject } from "../../../base/json.ts";
-import { FrameReader } from "../../frames.ts";
+import { FrameReader } from "../../../base/json-lines.ts";
 
 export interface MessageHandlers {
   message(message: JsonObject): void;
@@ -15,6 +15,7 @@ const HEADER = "Content-Length:";
 export function createMessageReader(maxLineBytes: number, handlers: MessageHandlers): FrameReader {
   let isForeign = false;
   return new FrameReader(maxLineBytes, {
+    limitName: "max_line_bytes",
     frame: (frame) => {
       if (!isForeign) handlers.message(frame);
     },

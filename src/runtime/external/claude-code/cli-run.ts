@@ -1,12 +1,14 @@
 // One message to one `claude` process: started for it, and gone with everything that it started when this is over.
-import { stripVTControlCharacters } from "node:util";
+
 import { type Child, type ChildExit, startChild, within } from "../../../base/child.ts";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
+import type { FrameReader } from "../../../base/json-lines.ts";
 import { userTurn } from "./attachments.ts";
 import { CliControl, type ControlAnswer } from "./cli-control.ts";
-import { CliLines } from "./cli-lines.ts";
+import { readCliLines } from "./cli-lines.ts";
 import { NOTICE_TYPE, noticeMessage } from "./notice.ts";
+import { StderrTail } from "./stderr-tail.ts";
 import { ClaudeFailure, type ClaudeMessage, type ClaudeOrder } from "./transport.ts";
 
 export interface CliLaunch {
@@ -26,8 +28,6 @@ const FINISH_LIMIT_MS = 5000;
 /** A closed pipe and the exit that explains it may come in either order. */
 const EXIT_FOLLOWS_MS = 500;
 const MAX_WAITING = 1000;
-const TAIL_LINES = 20;
-const TAIL_CHARS = 2000;
 
 type State = "starting" | "working" | "answered" | "ended";
 
@@ -35,8 +35,8 @@ export class CliRun {
   readonly #order: ClaudeOrder;
   readonly #launch: CliLaunch;
   readonly #control: CliControl;
-  readonly #lines: CliLines;
-  readonly #stderr: string[] = [];
+  readonly #lines: FrameReader;
+  readonly #stderr = new StderrTail();
   #queue: ClaudeMessage[] = [];
   #wake: () => void = () => undefined;
   #child: Child | undefined;
@@ -54,7 +54,7 @@ export class CliRun {
     this.#answered = new Promise((resolve) => {
       this.#isAnswered = resolve;
     });
-    this.#lines = new CliLines(
+    this.#lines = readCliLines(
       { message: (message) => this.#message(message), skipped: (reason) => this.#skip(reason) },
       launch.maxLineBytes,
     );
@@ -127,7 +127,7 @@ export class CliRun {
         { command, args, cwd, marker: MARKER, env: { ...rest, CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" } },
         {
           output: (chunk) => this.#lines.push(chunk),
-          errorLine: (line) => this.#errorLine(line),
+          errorLine: (line) => this.#stderr.take(line),
           outputEnd: () => void this.#outputEnd(),
         },
       );
@@ -236,13 +236,6 @@ export class CliRun {
     void this.#child?.write(line).catch(() => undefined);
   }
 
-  #errorLine(raw: string): void {
-    const line = stripVTControlCharacters(raw).trim();
-    if (line === "") return;
-    this.#stderr.push(line);
-    if (this.#stderr.length > TAIL_LINES) this.#stderr.shift();
-  }
-
   async #outputEnd(): Promise<void> {
     if (this.#child === undefined) return;
     await within(EXIT_FOLLOWS_MS, this.#child.exit);
@@ -278,8 +271,7 @@ export class CliRun {
   }
 
   #failure(code: "start_failed" | "died", message: string): ClaudeFailure {
-    const tail = this.#stderr.join(" | ").slice(-TAIL_CHARS);
-    return new ClaudeFailure(code, tail === "" ? message : `${message}; the end of its stderr: ${tail}`);
+    return new ClaudeFailure(code, this.#stderr.after(message));
   }
 }
 

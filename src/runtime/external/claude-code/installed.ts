@@ -25,8 +25,8 @@ export function findInstalled(
   hasPackage: (name: string) => boolean = isInstalled,
 ): string | undefined {
   const { runtime, cliPath } = config;
-  if (runtime === "agent-sdk" && !hasSdk(env, hasPackage))
-    throw new CodedError("not_installed", sdkMissing("is not installed"));
+  const missing = runtime === "agent-sdk" ? missingSdk(env, hasPackage) : undefined;
+  if (missing !== undefined) throw new CodedError("not_installed", sdkMissing(missing));
   if (cliPath !== undefined) {
     const path = inHome(cliPath, env);
     if (isProgram(path)) return path;
@@ -49,10 +49,12 @@ export function sdkMissing(what: string): string {
   return `the Agent SDK of Claude Code ${what}; install it beside demian (\`npm install -g ${SDK_PACKAGE}\`), name its sdk.mjs in ${SDK_VARIABLE}, or set runtime: "cli" for this provider`;
 }
 
-function hasSdk(env: Env, hasPackage: (name: string) => boolean): boolean {
+/** Undefined: it is there. A relative path would be code of the workspace's. */
+function missingSdk(env: Env, hasPackage: (name: string) => boolean): string | undefined {
   const file = env[SDK_VARIABLE];
-  if (file !== undefined && file !== "") return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
-  return hasPackage(SDK_PACKAGE);
+  if (file === undefined || file === "") return hasPackage(SDK_PACKAGE) ? undefined : "is not installed";
+  if (isAbsolute(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true) return undefined;
+  return `is not where ${SDK_VARIABLE} says (${file}; the absolute path of a file is needed)`;
 }
 
 function isInstalled(name: string): boolean {

@@ -18,7 +18,7 @@ export interface Split {
 
 export type Recovery = "fresh" | "auto-recover" | "stop";
 
-type StartTurn = Pick<ExternalTurn, "history" | "isSubagent">;
+type StartTurn = Pick<ExternalTurn, "history" | "agentPath">;
 
 const QUESTION_LIMIT_MS = 30_000;
 const SUMMARY_TOKENS = 4000;
@@ -33,7 +33,7 @@ export function startOf(key: SessionKey, entries: readonly SessionEntry[], turn:
   const text = keyText(key);
   const match = entries.find((entry) => keyText(entry) === text);
   if (match !== undefined) return { resume: match.claudeSessionId };
-  const isSubagent = turn.isSubagent === true;
+  const isSubagent = turn.agentPath !== undefined;
   // Main agents follow each other; a sub-agent follows itself only.
   const last = entries.find(
     (entry) => entry.isSubagent === isSubagent && (!isSubagent || entry.agent === key.agent),

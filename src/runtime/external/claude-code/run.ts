@@ -202,7 +202,7 @@ class ClaudeTurn {
     await this.#lock(session).catch(() => undefined); // nobody else knows a session that is new
     await this.#map.remember(this.#key, {
       claudeSessionId: session,
-      isSubagent: this.#turn.isSubagent === true,
+      isSubagent: this.#turn.agentPath !== undefined,
     });
   }
 

@@ -2,10 +2,10 @@
 // certain. The SDK's own way to end it leaves a running command alone (0.3.325 with 2.1.197).
 import { EventEmitter } from "node:events";
 import { PassThrough, Writable } from "node:stream";
-import { stripVTControlCharacters } from "node:util";
 import { type Child, type StopOptions, startChild, within } from "../../../base/child.ts";
 import { messageOf } from "../../../base/coded-error.ts";
 import type { SdkProcess, SdkSpawnOrder } from "./sdk-types.ts";
+import { StderrTail } from "./stderr-tail.ts";
 
 /** Marks what claude starts: its commands leave its process group. */
 const MARKER = "DEMIAN_CLAUDE_ID";
@@ -13,19 +13,12 @@ const MARKER = "DEMIAN_CLAUDE_ID";
 const FINISH_MS = 5000;
 /** A closed pipe and the exit that explains it may come in either order. */
 const EXIT_FOLLOWS_MS = 500;
-const TAIL_LINES = 20;
-const TAIL_CHARS = 2000;
 
 export class SdkChild {
   /** Why it could not be started. */
   fault: unknown;
   #child: Promise<Child> | undefined;
-  readonly #stderr: string[] = [];
-
-  /** The end of what it said there. */
-  get stderr(): string {
-    return this.#stderr.join(" | ").slice(-TAIL_CHARS);
-  }
+  readonly stderr = new StderrTail();
 
   /** For `spawnClaudeCodeProcess`. */
   start(order: SdkSpawnOrder): SdkProcess {
@@ -89,7 +82,7 @@ export class SdkChild {
       { command, args, env: rest, marker: MARKER, ...(cwd === undefined ? {} : { cwd }) },
       {
         output: (chunk) => stdout.write(chunk),
-        errorLine: (line) => this.#errorLine(line),
+        errorLine: (line) => this.stderr.take(line),
         outputEnd: () => {
           stdout.end();
           void this.#outputEnd();
@@ -104,13 +97,6 @@ export class SdkChild {
     if (child === undefined) return;
     await within(EXIT_FOLLOWS_MS, child.exit);
     await child.stop();
-  }
-
-  #errorLine(raw: string): void {
-    const line = stripVTControlCharacters(raw).trim();
-    if (line === "") return;
-    this.#stderr.push(line);
-    if (this.#stderr.length > TAIL_LINES) this.#stderr.shift();
   }
 }
 

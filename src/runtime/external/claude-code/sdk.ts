@@ -69,7 +69,7 @@ export class SdkTransport implements ClaudeTransport {
         yield message;
       }
       if (!conversation.isAnswered && !signal.aborted) {
-        throw new ClaudeFailure("died", withTail("Claude Code ended without a result", child));
+        throw new ClaudeFailure("died", child.stderr.after("Claude Code ended without a result"));
       }
     } catch (error) {
       // The SDK throws after a result that is an error, and when we end the process: both are told already.
@@ -202,7 +202,7 @@ export async function loadSdk(env: Env): Promise<ClaudeSdk> {
 
 function notReady(child: SdkChild, limitMs: number): ClaudeFailure {
   const message = `Claude Code did not start (it was not ready after ${limitMs / 1000} s)`;
-  return new ClaudeFailure("start_failed", withTail(message, child));
+  return new ClaudeFailure("start_failed", child.stderr.after(message));
 }
 
 function failureOf(error: unknown, child: SdkChild): ClaudeFailure {
@@ -216,11 +216,7 @@ function failureOf(error: unknown, child: SdkChild): ClaudeFailure {
   if (/native binary|executable not found|CLI binary/i.test(words)) {
     return new ClaudeFailure("not_installed", `${words}; name the \`claude\` program in cliPath`, error);
   }
-  return new ClaudeFailure("died", withTail(`Claude Code failed: ${words}`, child), error);
-}
-
-function withTail(message: string, { stderr }: SdkChild): string {
-  return stderr === "" ? message : `${message}; the end of its stderr: ${stderr}`;
+  return new ClaudeFailure("died", child.stderr.after(`Claude Code failed: ${words}`), error);
 }
 
 function isMessage(value: unknown): value is ClaudeMessage {

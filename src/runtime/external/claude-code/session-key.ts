@@ -6,6 +6,7 @@ import type { ExternalTurn } from "../types.ts";
 
 export interface SessionKey {
   rootSessionId: string;
+  /** Its name; of a sub-agent with its path. */
   agent: string;
   /** The provider's key in the configuration. */
   profile: string;
@@ -19,7 +20,10 @@ export interface SessionKey {
 
 export type SplitReason = "provider" | "profile" | "agent" | "cwd" | "model" | "instructions" | "permissions";
 
-type KeyOrder = Pick<ExternalTurn, "rootSessionId" | "agent" | "profile" | "cwd" | "model" | "globalRules">;
+type KeyOrder = Pick<
+  ExternalTurn,
+  "rootSessionId" | "agent" | "agentPath" | "profile" | "cwd" | "model" | "globalRules"
+>;
 type KeyConfig = Pick<ClaudeCodeConfig, "permissionMode" | "defaultDecision" | "allowSubagents">;
 
 const CHANGED: readonly (readonly [part: Exclude<keyof SessionKey, "rootSessionId">, words: string])[] = [
@@ -32,12 +36,13 @@ const CHANGED: readonly (readonly [part: Exclude<keyof SessionKey, "rootSessionI
 ];
 
 export function sessionKey(turn: KeyOrder, config: KeyConfig): SessionKey {
-  const { rootSessionId, agent, profile, cwd, model } = turn;
+  const { rootSessionId, agent, agentPath, profile, cwd, model } = turn;
   // Not the whole system prompt: what hooks add (the date) may differ every day, and is told with every message.
   const instructions = hash([agent.prompt.system, agent.prompt.append ?? ""]);
   return {
     rootSessionId,
-    agent: agent.name,
+    // Of two callers each has its own: one must not hear what the other one asked.
+    agent: agentPath === undefined ? agent.name : ["", ...agentPath].join(" > "),
     profile,
     cwd,
     model,

@@ -153,7 +153,7 @@ describe("37: stream-json", () => {
     stage.transport = new CliTransport({ maxLineBytes: 100_000 });
     const { messages, text } = await stage.hear("#oversize 300000 #say small again");
     expect(text).toBe("small again");
-    expect(notices(messages)).toEqual([expect.stringContaining("more than 100000 bytes")]);
+    expect(notices(messages)).toEqual([expect.stringContaining("longer than 100000 bytes")]);
   });
 
   test("a result that cannot be read ends the message with a sentence", async () => {

@@ -62,9 +62,12 @@ describe("35: what has to be installed", () => {
     expect(findInstalled("claudecode", config(), env(), () => true)).toBeUndefined();
     const DEMIAN_CLAUDE_SDK = program("sdk.mjs");
     expect(findInstalled("claudecode", config(), env({ DEMIAN_CLAUDE_SDK }), () => false)).toBeUndefined();
-    expect(() =>
-      findInstalled("claudecode", config(), env({ DEMIAN_CLAUDE_SDK: "/nowhere.mjs" }), () => true),
-    ).toThrow("not installed");
+    for (const elsewhere of ["/nowhere.mjs", relative(process.cwd(), DEMIAN_CLAUDE_SDK)]) {
+      const given = env({ DEMIAN_CLAUDE_SDK: elsewhere });
+      expect(() => findInstalled("claudecode", config(), given, () => true)).toThrow(
+        `is not where DEMIAN_CLAUDE_SDK says (${elsewhere}; the absolute path`,
+      );
+    }
     const cliPath = program("mine/claude");
     expect(findInstalled("claudecode", config({ cliPath }), env(), () => true)).toBe(cliPath);
   });

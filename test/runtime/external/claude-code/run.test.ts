@@ -80,7 +80,7 @@ describe("36: session mapping", () => {
 
   test("a sub-agent is no change of the main agent, and has its own memory", async () => {
     await stage.run();
-    const reviewer = { agent: { ...AGENT, name: "reviewer" }, isSubagent: true, history: [] };
+    const reviewer = { agent: { ...AGENT, name: "reviewer" }, agentPath: ["reviewer"], history: [] };
     await stage.run({}, reviewer);
     await stage.run();
     await stage.run({}, reviewer);

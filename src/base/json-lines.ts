@@ -1,7 +1,7 @@
 // An agent's stdout → JSON frames. A line that cannot be read is reported, without its content, and skipped: the
 // session lives on.
-import { isObject, type JsonObject } from "../base/json.ts";
-import { LineSplitter } from "../base/ndjson.ts";
+import { isObject, type JsonObject } from "./json.ts";
+import { LineSplitter } from "./ndjson.ts";
 
 /** JSON.stringify gives up at a few thousand levels, and every event is written as JSON later. */
 const MAX_LEVELS = 500;
@@ -12,6 +12,8 @@ export interface FrameHandlers {
   /** `size` is the length of its line. */
   frame(frame: JsonObject, size: number): void;
   skipped(size: number, reason: string): void;
+  /** Where the limit of a line is set, for people. */
+  limitName?: string;
   /** A line that is not JSON. True: it is understood all the same, and not skipped. */
   notJson?(text: string): boolean;
 }
@@ -22,11 +24,11 @@ export class FrameReader {
 
   constructor(maxLineBytes: number, handlers: FrameHandlers) {
     this.#handlers = handlers;
+    const limitName = handlers.limitName === undefined ? "" : ` (${handlers.limitName})`;
     this.#splitter = new LineSplitter(maxLineBytes, {
       line: (text) => this.#line(text),
       badLine: (bytes) => handlers.skipped(bytes.length, "it is not UTF-8"),
-      oversize: (bytes) =>
-        handlers.skipped(bytes, `it is longer than ${maxLineBytes} bytes (max_line_bytes)`),
+      oversize: (bytes) => handlers.skipped(bytes, `it is longer than ${maxLineBytes} bytes${limitName}`),
     });
   }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { link, open, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { CodedError, errnoOf } from "../../base/coded-error.ts";
+import { CodedError, errnoOf } from "../base/coded-error.ts";
 
 /** Whoever holds it writes one small file: after so long it is dead. */
 const STALE_MS = 10_000;
