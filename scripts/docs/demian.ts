@@ -84,7 +84,7 @@ function kindOf(node: Node): string {
   if (node.const !== undefined) return code(JSON.stringify(node.const));
   if (node.enum !== undefined) return node.enum.map((value) => code(JSON.stringify(value))).join(", ");
   if (node.type === "array")
-    return node.items?.properties === undefined ? "list of names" : "list, see below";
+    return node.items?.properties === undefined ? "list of strings" : "list, see below";
   if (node.type === "object") return "table";
   if (node.type === "integer" || node.type === "number") {
     const range = [

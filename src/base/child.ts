@@ -138,6 +138,8 @@ export class Child {
       // At most a pipe full is left, and nobody can pause a dead process: read it whatever the consumer said.
       proc.stdout.resume();
       const ended = Promise.all([outputEnded, errorEnded, ...further]);
+      // What passes its output on is one of those that are swept.
+      if (this.#isCutShort) await within(SWEEP_GRACE_MS, ended);
       await Promise.all([this.#sweep(), within(DRAIN_LIMIT_MS, ended)]);
       proc.stdin.destroy();
       proc.stdout.destroy();
@@ -204,15 +206,20 @@ export class Child {
 
   /** Whatever this finds no way to do (no /proc, no file descriptor left), the process itself has ended. */
   async #sweep(): Promise<void> {
-    if (this.#endsWhole) return;
+    if (this.#endsWhole && !this.#isCutShort) return;
     let left = [...this.#descendants];
     // Something that forks while it is being ended leaves new ones behind: again, until a pass finds nobody.
     for (let pass = 0; pass < SWEEP_PASSES; pass += 1) {
       const marked = await findByEnvironment(this.#marker, (value) => value === this.runId).catch(() => []);
       if (pass > 0 && marked.length === 0) return;
       // Politely once; what is still there then has had its chance.
-      left = await killAll([...left, ...marked], pass === 0 ? SWEEP_GRACE_MS : 0);
+      left = await killAll([...left, ...marked], pass === 0 && !this.#isCutShort ? SWEEP_GRACE_MS : 0);
     }
+  }
+
+  /** Stopped while it was still making its namespace, bubblewrap leaves what waits in there for ever. */
+  get #isCutShort(): boolean {
+    return this.#endsWhole && this.#stopping !== undefined;
   }
 }
 

@@ -1,15 +1,14 @@
 // One user message until its answer: ask the model, run what it calls, ask again. It never rejects for what a provider,
 // a tool, a hook or a person does; each of them has an outcome.
-import { messageOf } from "../base/coded-error.ts";
-import type { TurnEnd } from "./events.ts";
 import { aborted, blocked, guardAnswer, outOfTurns, refuseToStop, submitMessage } from "./message-hooks.ts";
 import type { ToolCall, UserMessage } from "./messages.ts";
 import { askModel, type ModelMemory } from "./model-request.ts";
-import type { ChatResponse, ProviderFailure, TokenUsage } from "./providers/types.ts";
+import type { ChatResponse, TokenUsage } from "./providers/types.ts";
 import { hookInput, type NativeServices } from "./services.ts";
 import type { TurnReport } from "./session-types.ts";
 import { runToolCall, skipToolCall } from "./tool-call.ts";
-import { addUsage } from "./usage.ts";
+import { bugEnd, type End, reportEnd } from "./turn-end.ts";
+import { addUsage, noUsage } from "./usage.ts";
 
 interface Turn {
   services: NativeServices;
@@ -21,35 +20,16 @@ interface Turn {
   text: string;
 }
 
-interface End {
-  outcome: TurnEnd;
-  message?: string;
-  failure?: ProviderFailure;
-}
-
 export async function runTurn(
   services: NativeServices,
   message: UserMessage,
   memory: ModelMemory,
   signal: AbortSignal,
 ): Promise<TurnReport> {
-  const turn: Turn = {
-    services,
-    signal,
-    memory,
-    usage: { inputTokens: 0, outputTokens: 0 },
-    requests: 0,
-    text: "",
-  };
-  const end = await conclude(turn, message).catch((error: unknown): End => {
-    const text = `demian itself failed: ${messageOf(error)}; this is a bug, please report it`;
-    return { outcome: "failed", message: text, failure: { kind: "protocol", message: text } };
-  });
-  const failure = end.failure === undefined ? {} : { failure: end.failure };
+  const turn: Turn = { services, signal, memory, usage: noUsage(), requests: 0, text: "" };
+  const end = await conclude(turn, message).catch(bugEnd);
   const { usage, requests: turns, text } = turn;
-  services.emit({ type: "turn.ended", outcome: end.outcome, turns, usage, ...failure });
-  const words = end.message === undefined ? {} : { message: end.message };
-  return { outcome: end.outcome, text, turns, usage, ...failure, ...words };
+  return reportEnd(services, end, { text, turns, usage });
 }
 
 async function conclude(turn: Turn, message: UserMessage): Promise<End> {

@@ -1,8 +1,7 @@
 // What a command sees of our environment: everything but the keys of model providers. A command has no use for them,
 // and a model that was talked into printing one must not be able to.
 import type { DemianConfig } from "./config/schema.ts";
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from "./state-dir.ts";
 
 const GIT_SETTINGS = [
   ["safe.bareRepository", "explicit"],

@@ -1,5 +1,4 @@
 // What the runtime tells while it works: to its face, and to the transcript, in this order and this shape.
-
 import type { Decision } from "./permissions/types.ts";
 import type { ProviderFailure, RetryNotice, StopReason, TokenUsage } from "./providers/types.ts";
 import type { ToolResultMetadata } from "./tools/types.ts";

@@ -1,4 +1,5 @@
-// One writer at a time among processes, for a few milliseconds: a file that only one of them can make.
+// One writer at a time among processes, for a few milliseconds: a file that only one of them can make. For what is held
+// longer there is process-lock.ts.
 import { randomUUID } from "node:crypto";
 import { link, open, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";

@@ -65,7 +65,7 @@ export async function refuseToStop(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   // A sub-agent that is done has not stopped the session.
-  if (services.invocation.agentPath !== undefined) return undefined;
+  if (services.subAgent !== undefined) return undefined;
   const outcome = await services.hooks.dispatch(
     hookInput(services, "Stop", { text, reason: "end_turn" }),
     signal,

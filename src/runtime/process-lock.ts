@@ -1,4 +1,5 @@
-// A file that says: this process has that open. Advisory: it keeps two processes from going on with one conversation.
+// A file that says: this process has that open, for as long as it lives. Advisory: it keeps two processes from going on with
+// one conversation, or from renewing one login. For a few milliseconds there is file-lock.ts.
 import { randomUUID } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { CodedError, errnoOf, messageOf } from "../base/coded-error.ts";

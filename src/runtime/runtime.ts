@@ -13,9 +13,8 @@ import { fewer } from "./config/fewer.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { catalogText } from "./delegation/catalog.ts";
 import { createDelegateTool } from "./delegation/delegate-tool.ts";
-import { Delegation, mainCaller } from "./delegation/delegation.ts";
+import { callablesOf, Delegation, mainCaller } from "./delegation/delegation.ts";
 import { DELEGATE_TOOL } from "./delegation/types.ts";
-import { callableFor } from "./delegation/validate.ts";
 import type { EventBody } from "./events.ts";
 import { hiddenPlaces, placesBelow } from "./hidden-places.ts";
 import { History } from "./history.ts";
@@ -23,13 +22,13 @@ import { createBuiltinHooks } from "./hooks/builtin/index.ts";
 import { createCommandHook } from "./hooks/command.ts";
 import { createHookDispatcher } from "./hooks/dispatcher.ts";
 import type { HookDispatcher } from "./hooks/types.ts";
-import { createPermissionGate } from "./permissions/gate.ts";
+import { createPermissionGate, type PermissionGate } from "./permissions/gate.ts";
 import { writablePlaces } from "./permissions/grantable.ts";
-import { openGrants } from "./permissions/grants.ts";
+import { type GrantStore, openGrants } from "./permissions/grants.ts";
 import { unknownTools } from "./permissions/unknown-tools.ts";
 import { settleRenewals } from "./providers/codex/refresh.ts";
 import { providerChoices, resolveProvider } from "./providers/resolve.ts";
-import { isExternal, type ResolvedProvider } from "./providers/types.ts";
+import type { ResolvedProvider } from "./providers/types.ts";
 import { type Choice, type DelegationRoot, RootSession } from "./root-session.ts";
 import { createSandbox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/types.ts";
@@ -139,12 +138,7 @@ class LoadedRuntime implements Runtime {
     const sandbox = await this.#sandboxed();
     const workspace = await openWorkspace(this.cwd);
     try {
-      const grants = await openGrants({
-        directory: projectDir(this.#order.env, this.cwd),
-        root: this.cwd,
-        persistent: this.config.persistentGrants.enabled,
-        ttlMs: this.config.persistentGrants.ttlMs,
-      });
+      const grants = await this.#grants();
       const isRecorded = order.transcript ?? this.config.transcript.enabled;
       const env = { ...commandEnv(this.#order.env, this.config.providers), ...order.env };
       const history = new History(order, order.history);
@@ -156,16 +150,7 @@ class LoadedRuntime implements Runtime {
           sandbox,
           history,
           hooks: (emit) => this.#hooks(env, emit),
-          gate: createPermissionGate({
-            mode: this.config.agentMode,
-            globalRules: this.config.permissions,
-            grants,
-            writable: await writablePlaces(this.cwd, tmpdir()),
-            hidden: await placesBelow(this.cwd, hiddenPlaces(this.#order.env, this.config.providers)),
-            path: env["PATH"],
-            ask: order.ask,
-            yes: order.yes === true,
-          }),
+          gate: await this.#gate(order, grants, env["PATH"]),
           env,
           host: { env: this.#order.env, stateDirectory: projectDir(this.#order.env, this.cwd) },
           limits: { maxTurns: this.config.maxTurns, context: this.config.context.main },
@@ -195,6 +180,25 @@ class LoadedRuntime implements Runtime {
       await workspace.close();
       throw error;
     }
+  }
+
+  #grants(): Promise<GrantStore> {
+    const { enabled, ttlMs } = this.config.persistentGrants;
+    const directory = projectDir(this.#order.env, this.cwd);
+    return openGrants({ directory, root: this.cwd, persistent: enabled, ttlMs });
+  }
+
+  async #gate(order: SessionOrder, grants: GrantStore, path: string | undefined): Promise<PermissionGate> {
+    return createPermissionGate({
+      mode: this.config.agentMode,
+      globalRules: this.config.permissions,
+      grants,
+      writable: await writablePlaces(this.cwd, tmpdir()),
+      hidden: await placesBelow(this.cwd, hiddenPlaces(this.#order.env, this.config.providers)),
+      path,
+      ask: order.ask,
+      yes: order.yes === true,
+    });
   }
 
   #hooks(env: Record<string, string>, emit: (event: EventBody) => void): HookDispatcher {
@@ -254,11 +258,11 @@ class LoadedRuntime implements Runtime {
     return agent.tools.visible.flatMap((name) => this.tools.get(name) ?? []);
   }
 
-  /** Whom the main agent may delegate to. An agent with a loop of its own cannot call our tools. */
+  /** Whom the main agent may delegate to. */
   #callables(agent: AgentDefinition, provider: ResolvedProvider): AgentDefinition[] {
     const { agentMode, delegation } = this.config;
-    if (agentMode === "single-agent" || isExternal(provider)) return [];
-    return callableFor(mainCaller({ agent, provider }), this.agents, delegation.maxDepth);
+    if (agentMode === "single-agent") return [];
+    return callablesOf(mainCaller({ agent, provider }), this.agents, delegation.maxDepth);
   }
 
   #delegation(root: DelegationRoot, history: History): Delegation {
@@ -269,14 +273,14 @@ class LoadedRuntime implements Runtime {
         config,
         agents,
         toolsOf: (agent) => this.#toolsOf(agent),
-        provider: (agent, main) => this.#childProvider(agent, main),
+        provider: (agent, main) => this.#subAgentProvider(agent, main),
       },
       history.callIds,
     );
   }
 
   /** By name only (§8). What was chosen for the main agent is not chosen for others, but for a model where none is named. */
-  async #childProvider(agent: AgentDefinition, main: ResolvedProvider): Promise<ResolvedProvider> {
+  async #subAgentProvider(agent: AgentDefinition, main: ResolvedProvider): Promise<ResolvedProvider> {
     const { profile, inheritRoot = true } = agent.provider ?? {};
     const key = profile ?? (inheritRoot ? main.key : this.config.defaultProvider);
     const named = this.providers.find((choice) => choice.key === key)?.model ?? "";

@@ -58,7 +58,8 @@ export function noteEvent(turn: Turn, event: AgentEvent, nowMs: number): void {
 
 /** What stands for the results of tools that were cut off, so that no call is left open when we end a turn. */
 export function closingResults({ openTools }: Turn, backend: string): AgentEvent[] {
-  return [...openTools].map(([tool_use_id, parent_tool_use_id]) => ({
+  // What was begun last ends first: a sub-agent's call before the call that started it.
+  return [...openTools].reverse().map(([tool_use_id, parent_tool_use_id]) => ({
     type: "agent.tool_result",
     backend,
     tool_use_id,

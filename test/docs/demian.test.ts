@@ -20,6 +20,19 @@ beforeEach(() => {
 });
 afterEach(() => places.remove());
 
+test("what stands before the first heading leads to every other one", () => {
+  const [head = "", ...sections] = page.replace(/```.*?```/gs, "").split(/^##+ /m);
+  const titles = sections.map((text) => text.slice(0, text.indexOf("\n")));
+  const anchors = [...head.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor);
+  const wanted = titles.map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+  expect(anchors.toSorted()).toEqual(wanted.toSorted());
+});
+
 describe("the examples", () => {
   test("there are some for providers, permissions, hooks and agents", () => {
     const keys = new Set(examples.flatMap((text) => Object.keys(JSON.parse(text) as object)));

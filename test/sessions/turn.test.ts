@@ -88,7 +88,7 @@ test("a turn that we end closes the calls that have no result yet, and no others
   use("nested", { parent_tool_use_id: "open" });
   noteEvent(turn, { type: "agent.tool_result", backend, tool_use_id: "done" }, 1);
   expect(closingResults(turn, backend)).toMatchObject([
-    { type: "agent.tool_result", tool_use_id: "open", is_error: true },
-    { tool_use_id: "nested", parent_tool_use_id: "open" },
+    { type: "agent.tool_result", tool_use_id: "nested", parent_tool_use_id: "open", is_error: true },
+    { tool_use_id: "open" },
   ]);
 });

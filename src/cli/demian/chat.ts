@@ -274,7 +274,8 @@ export class Chat {
   }
 
   async #useProvider(session: DemianSession, name: string, word: string | undefined): Promise<void> {
-    const { screen } = this.#options;
+    const { screen, runtime } = this.#options;
+    const before = teamLine(runtime, this.#main);
     const chosen = await this.#newChoice(name, word);
     if (typeof chosen === "number") return;
     const { provider, model } = chosenOf(chosen);
@@ -282,6 +283,9 @@ export class Chat {
     this.#settings = chosen;
     this.#isRemembered = false;
     screen.note(`· provider ${sanitizeLine(session.provider)}, model ${sanitizeLine(session.model)}`);
+    // One with a loop of its own cannot delegate, and one without can again.
+    if (runtime.config.agentMode === "multi-agent" && teamLine(runtime, this.#main) !== before)
+      this.#sayTeam();
   }
 
   async #newChoice(name: string, word: string | undefined): Promise<Settings | number> {

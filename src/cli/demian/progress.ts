@@ -21,7 +21,7 @@ export class Progress {
   }
 
   see(event: RuntimeEvent): void {
-    if (isOfChild(event)) this.#seeChild(event);
+    if (isOfSubAgent(event)) this.#seeSubAgent(event);
     else this.#seeMain(event);
   }
 
@@ -56,7 +56,7 @@ export class Progress {
     }
   }
 
-  #seeChild(event: RuntimeEvent): void {
+  #seeSubAgent(event: RuntimeEvent): void {
     const path = event.agentPath ?? [];
     const who = `${"  ".repeat(path.length)}${revealLine(path.at(-1) ?? "")}`;
     switch (event.type) {
@@ -91,6 +91,6 @@ export class Progress {
   }
 }
 
-function isOfChild({ agentPath }: RuntimeEvent): boolean {
+function isOfSubAgent({ agentPath }: RuntimeEvent): boolean {
   return agentPath !== undefined && agentPath.length > 0;
 }

@@ -2,13 +2,13 @@
 // below it is the system prompt. A file that is wrong is left out and told with its line; the others work.
 import { messageOf } from "../../base/coded-error.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { shellWord } from "../../base/shell-word.ts";
 import { textOf } from "../config/bounded-file.ts";
 import { explainIssue } from "../config/check.ts";
 import { fewer } from "../config/fewer.ts";
 import { restrictAgent } from "../config/project-agents.ts";
 import { AgentConfig, Anthropic, type DemianConfig, OpenAICompatible } from "../config/schema.ts";
 import type { ScopeFile } from "../config/scope.ts";
+import { howToTrust } from "../config/trust.ts";
 import { type FrontMatter, parseFrontMatter } from "./front-matter.ts";
 import { LineFault } from "./line-fault.ts";
 import type { RegistrySource } from "./types.ts";
@@ -133,14 +133,13 @@ function restricted(
   order: AgentFilesOrder,
   warnings: string[],
 ): AgentConfig {
-  const howToTrust = `read it and run \`demian trust ${shellWord(path)}\``;
   // A name that no tool has is a mistake, which is told later; one that is not the project's to use is refused here.
   const mistaken = config.tools.visible.filter((name) => !order.toolNames.includes(name));
   const moreTools = [...order.projectTools, ...mistaken];
   const refused: string[] = [];
   const kept = restrictAgent(
     config,
-    { base: order.config, isTrusted: order.isTrusted, howToTrust, moreTools },
+    { base: order.config, isTrusted: order.isTrusted, howToTrust: howToTrust(path), moreTools },
     (key, why, instead = "put the agent into ~/.demian/agents") => {
       const line = lineOf(key.split(/[./]/));
       refused.push(`${path}:${line}: "${key}" is ignored: ${why}. If you want it, ${instead}`);

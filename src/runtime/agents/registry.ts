@@ -1,4 +1,4 @@
-// The agents that exist: the built-in ones, the configured ones, and those of an embedding program.
+// The agents that exist: the built-in ones, those of the configuration and of files, and those of an embedding program.
 import { CodedError } from "../../base/coded-error.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { AgentDefinition, RegistrySource } from "./types.ts";

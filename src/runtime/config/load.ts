@@ -20,8 +20,6 @@ export interface ConfigOrder {
   /** The workspace. */
   cwd: string;
   env: Env;
-  /** Where `.demian/config.json` of the user is; default: `$HOME`. */
-  home?: string;
   /** `--config`, relative to `cwd`: this file must exist. */
   configPath?: string;
   /** The strongest layer. `{trust: {project: true}}` in it trusts the project's file as it is now. */
@@ -56,8 +54,7 @@ export interface LoadedConfig {
 export async function loadConfig(order: ConfigOrder): Promise<LoadedConfig> {
   if (order.isAlone === true) return loadFlags(order.flags ?? {});
   const stack = new LayerStack({ providers: PRESETS });
-  const home = order.home ?? homeDir(order.env);
-  const userPath = join(home, ".demian", "config.json");
+  const userPath = join(homeDir(order.env), ".demian", "config.json");
   const user = await readConfigFile(userPath);
   if (user !== undefined) {
     if (user.isWritableByOthers)

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { fewerNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
+import { howToTrust } from "./trust.ts";
 
 const TOOLS = ["read_file", "write_file", "edit_file", "bash", "grep", "glob", DELEGATE_TOOL];
 const READING = ["read_file", "grep", "glob"];
@@ -34,7 +35,6 @@ export function restrictAgents(
   warnings: string[],
 ): JsonObject {
   const kept: JsonObject = {};
-  const howToTrust = "read it and run demian once with --trust-project";
   const all = Object.entries(agents);
   if (all.length > MAX_AGENTS)
     warnings.push(`${order.path} brings ${all.length} agents; the first ${MAX_AGENTS} are taken`);
@@ -43,8 +43,10 @@ export function restrictAgents(
     if (Object.hasOwn(order.base.agents, name))
       refuse(key, "you have an agent of that name", "rename one of them");
     else if (isObject(agent))
-      kept[name] = restrictAgent(agent, { ...order, howToTrust, moreTools: [] }, (part, why, instead) =>
-        refuse(`${key}.${part}`, why, instead),
+      kept[name] = restrictAgent(
+        agent,
+        { ...order, howToTrust: howToTrust(order.path), moreTools: [] },
+        (part, why, instead) => refuse(`${key}.${part}`, why, instead),
       );
   }
   const names = Object.keys(kept);

@@ -1,9 +1,10 @@
 // What a project's configuration may say. It comes with a repository that somebody else wrote, so it may only tighten what
-// the user has (SAFETY): everything else is left out, and told. The table below is all that is let through.
+// the user has : everything else is left out, and told. The table below is all that is let through.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { fewer } from "./fewer.ts";
 import { restrictAgents } from "./project-agents.ts";
 import type { DemianConfig } from "./schema.ts";
+import { howToTrust } from "./trust.ts";
 
 export interface ProjectOrder {
   /** Today's names (layer.ts), not checked yet. */
@@ -74,7 +75,7 @@ export function restrictProject(order: ProjectOrder): Restricted {
     delete layer[key];
   }
   if ("hooks" in layer && !order.isTrusted) {
-    refuse("hooks", "they are programs", "read it and run demian once with --trust-project");
+    refuse("hooks", "they are programs", howToTrust(order.path));
     delete layer["hooks"];
   }
   order.check(layer);

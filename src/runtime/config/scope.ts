@@ -7,14 +7,12 @@ import { isBelow } from "../permissions/grantable.ts";
 import { type Env, homeDir, projectDir, realPlace, stateDir } from "../state-dir.ts";
 import { type FileBytes, readBoundedFile } from "./bounded-file.ts";
 import { fewer } from "./fewer.ts";
-import { readTrust, type TrustRecords } from "./trust.ts";
+import { readTrust, type TrustRecords, trustFile } from "./trust.ts";
 
 export interface Place {
   /** The workspace: absolute and real. */
   cwd: string;
   env: Env;
-  /** Default: `$HOME`. */
-  home?: string;
 }
 
 export interface Scope {
@@ -54,8 +52,8 @@ const FOLDERS: Readonly<
 const MAX_FILES = 100;
 
 /** The user's, then the project's; where the project's is the user's own (a session in the home directory) there is one. */
-export async function scopesOf({ cwd, env, home = homeDir(env) }: Place): Promise<Scope[]> {
-  const user: Scope = { name: "user", root: join(home, ".demian"), trustDirectory: stateDir(env) };
+export async function scopesOf({ cwd, env }: Place): Promise<Scope[]> {
+  const user: Scope = { name: "user", root: join(homeDir(env), ".demian"), trustDirectory: stateDir(env) };
   const project: Scope = {
     name: "project",
     root: join(cwd, ".demian"),
@@ -112,8 +110,8 @@ export async function readScopeTrust(scope: Scope, place: Place): Promise<TrustR
 }
 
 /** Trust counts only where the workspace cannot bring it along. Undefined: it counts. */
-export async function whyNoTrust({ cwd, env, home = homeDir(env) }: Place): Promise<string | undefined> {
-  const given = stateDir(env);
+export async function whyNoTrust({ cwd, env }: Place): Promise<string | undefined> {
+  const [given, home] = [stateDir(env), homeDir(env)];
   const [state = given, own = home] = await Promise.all([given, home].map(realPlace));
   if (!isBelow(state, cwd) || isBelow(own, cwd)) return undefined;
   return `${given} is in the workspace, which could bring its own trust: nothing is trusted; set XDG_STATE_HOME to a directory outside`;
@@ -124,7 +122,7 @@ export async function contributionStamp(place: Place): Promise<string> {
   const scopes = await scopesOf(place);
   const files = await Promise.all(
     scopes.flatMap(({ root, trustDirectory }) => [
-      [join(trustDirectory, "trust.json")],
+      [trustFile(trustDirectory)],
       ...Object.values(FOLDERS).map(async ({ folder }) => {
         const directory = join(root, folder);
         const names = await readdir(directory).catch(() => []);

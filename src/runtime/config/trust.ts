@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { CodedError, messageOf } from "../../base/coded-error.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { withFileLock } from "../file-lock.ts";
 import { ensurePrivateDir, readStateFile, writeStateFile } from "../state-dir.ts";
 
@@ -81,6 +82,11 @@ export async function forgetTrust(directory: string, path: string): Promise<bool
     return records.filter((record) => record.path !== path);
   });
   return isFound;
+}
+
+/** What a person does who wants what only trust lets in: "If you want it, …" */
+export function howToTrust(path: string): string {
+  return `read it and run \`demian trust ${shellWord(path)}\``;
 }
 
 export function trustFile(directory: string): string {

@@ -38,6 +38,11 @@ export function mainCaller({ agent, provider }: Pick<Caller, "agent" | "provider
   return { invocationId: MAIN, agent, provider, path: [agent.name] };
 }
 
+/** Empty: it may not delegate, or there is nobody. An agent with a loop of its own cannot call our tools. */
+export function callablesOf(caller: Caller, agents: AgentRegistry, maxDepth: number): AgentDefinition[] {
+  return isExternal(caller.provider) ? [] : callableFor(caller, agents, maxDepth);
+}
+
 export class Delegation {
   readonly parts: DelegationParts;
   readonly sessions: AgentSessionStore;
@@ -47,10 +52,8 @@ export class Delegation {
     this.sessions = new AgentSessionStore(callIds);
   }
 
-  /** Empty: it may not delegate, or there is nobody. An agent with a loop of its own cannot call our tools. */
   callablesOf(caller: Caller): AgentDefinition[] {
-    if (isExternal(caller.provider)) return [];
-    return callableFor(caller, this.parts.agents, this.parts.config.delegation.maxDepth);
+    return callablesOf(caller, this.parts.agents, this.parts.config.delegation.maxDepth);
   }
 
   /** `emit`: of the caller. */

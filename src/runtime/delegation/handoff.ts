@@ -1,7 +1,6 @@
 // What a sub-agent is told of its task: the fields that were given for it, and nothing of the conversation (§7). Never
 // longer than allowed: the task comes first, and where something is cut or left out the text says so.
 import { capText } from "../context/cut.ts";
-import { estimateText } from "../context/estimate.ts";
 import { oneLine } from "../context/one-line.ts";
 import type { HandoffContext, HandoffLimits } from "./types.ts";
 
@@ -9,7 +8,6 @@ export interface Handoff {
   text: string;
   /** In words, exactly what is in it. */
   receives: string[];
-  tokens: number;
 }
 
 interface Part {
@@ -144,7 +142,7 @@ function longestNote(parts: readonly Part[]): string {
 }
 
 function handoff(whole: string, parts: readonly Part[]): Handoff {
-  return { text: whole, receives: parts.map(({ words }) => words), tokens: estimateText(whole) };
+  return { text: whole, receives: parts.map(({ words }) => words) };
 }
 
 function size(body: string): number {

@@ -1,6 +1,5 @@
 // What a sub-agent keeps between its tasks, beside its recent turns: notes read by rule from its reports. Bounded in
 // number and length. They go into its next system prompt, so they are shown as notes and stay on their lines.
-
 import type { DemianConfig } from "../config/schema.ts";
 import type { ContextPolicy } from "../context/compact.ts";
 import { estimateText } from "../context/estimate.ts";

@@ -40,19 +40,16 @@ export function checkDelegation(order: DelegationOrder): AgentDefinition {
   return target;
 }
 
-/** Whether it may delegate at all, `depth` steps below the main agent: that one by default, a sub-agent if it says so. */
-export function mayDelegate(agent: AgentDefinition, depth: number, maxDepth: number): boolean {
-  return canDelegate(agent, depth) && depth < maxDepth && agent.delegation?.maxDepth !== 0;
-}
-
 /** What goes into the catalog and into the schema: never itself, nor anyone that waits for it. */
 export function callableFor(caller: CallerPlace, agents: AgentRegistry, maxDepth: number): AgentDefinition[] {
-  if (!mayDelegate(caller.agent, depthOf(caller), limitOf({ caller, agents, maxDepth }))) return [];
+  const depth = depthOf(caller);
+  if (!canDelegate(caller.agent, depth) || depth >= limitOf({ caller, agents, maxDepth })) return [];
   return agents
     .callable()
     .filter(({ name }) => !caller.path.includes(name) && isAllowedFor(caller.agent, name));
 }
 
+/** `depth` steps below the main agent: that one by default, a sub-agent if it says so. */
 function canDelegate(agent: AgentDefinition, depth: number): boolean {
   return agent.delegation?.canDelegate ?? depth === 0;
 }

@@ -1,12 +1,11 @@
 // One message to an agent with a loop of its own, from the user's words to a report: the same events, hooks and history
 // around it as around ours.
-import { messageOf } from "../../base/coded-error.ts";
 import { commandEnv } from "../command-env.ts";
-import type { TurnEnd } from "../events.ts";
 import { blocked, guardAnswer, outOfTurns, refuseToStop, submitMessage } from "../message-hooks.ts";
 import type { UserContentPart, UserMessage } from "../messages.ts";
-import type { ProviderFailure, TokenUsage } from "../providers/types.ts";
+import type { TokenUsage } from "../providers/types.ts";
 import type { TurnReport } from "../session-types.ts";
+import { bugEnd, type End, reportEnd } from "../turn-end.ts";
 import { addUsage, noUsage } from "../usage.ts";
 import { decideExternal, type ExternalServices } from "./decide.ts";
 import { Telling } from "./telling.ts";
@@ -23,12 +22,6 @@ interface Turn {
   plan?: string;
 }
 
-interface End {
-  outcome: TurnEnd;
-  message?: string;
-  failure?: ProviderFailure;
-}
-
 /** Never rejects. */
 export async function runExternalTurn(
   services: ExternalServices,
@@ -36,16 +29,9 @@ export async function runExternalTurn(
   signal: AbortSignal,
 ): Promise<TurnReport> {
   const turn: Turn = { services, signal, usage: noUsage(), requests: 0, text: "" };
-  const end = await conclude(turn, message).catch((error: unknown): End => {
-    const text = `demian itself failed: ${messageOf(error)}; this is a bug, please report it`;
-    return { outcome: "failed", message: text, failure: { kind: "protocol", message: text } };
-  });
+  const end = await conclude(turn, message).catch(bugEnd);
   const { usage, requests: turns, text, plan } = turn;
-  const { outcome } = end;
-  const failure = end.failure === undefined ? {} : { failure: end.failure };
-  services.emit({ type: "turn.ended", outcome, turns, usage, ...failure });
-  const words = end.message === undefined ? {} : { message: end.message };
-  return { outcome, text, turns, usage, ...failure, ...words, ...(plan === undefined ? {} : { plan }) };
+  return reportEnd(services, end, { text, turns, usage, ...(plan === undefined ? {} : { plan }) });
 }
 
 async function conclude(turn: Turn, message: UserMessage): Promise<End> {

@@ -40,7 +40,7 @@ export interface ExternalTurn {
   globalRules: readonly PermissionRule[];
   /** Globs as in a .gitignore of the workspace: what its own searches must not come upon. */
   unreadable: readonly string[];
-  /** Of demian itself, before anything is taken out. */
+  /** Of demian itself, without the keys of other providers. */
   env: Readonly<Record<string, string | undefined>>;
   /** Of this workspace, private, outside of it. It may not exist yet. */
   stateDirectory: string;

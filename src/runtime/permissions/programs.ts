@@ -1,5 +1,5 @@
-// What is known of programs: which ones run something else, which ones only read. Tables, for grantable.ts, rule-command.ts
-// and command-deny.ts. A name that is missing here costs a question or relies on the sandbox; it never widens a grant,
+// What is known of programs: which ones run something else, which ones only read. Tables, for grantable.ts, command-rules.ts
+// and nested-commands.ts. A name that is missing here costs a question or relies on the sandbox; it never widens a grant,
 // because a grant is for one exact list of words.
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));

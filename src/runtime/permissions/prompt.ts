@@ -35,13 +35,13 @@ const MAX_HANDOFF_LINES = 120;
 
 export function makePrompt({ call, widens, reasons, keys, span }: PromptParts): PermissionPrompt {
   const { plan, executor, agentPath = [], mainAgent } = call;
-  const isChild = agentPath.length > 0;
+  const isSubAgent = agentPath.length > 0;
   return {
     sessionId: call.sessionId,
     callId: call.callId,
     agent: call.agent.name,
-    ...(isChild ? { agentPath } : {}),
-    ...(isChild && mainAgent !== undefined ? { mainAgent } : {}),
+    ...(isSubAgent ? { agentPath } : {}),
+    ...(isSubAgent && mainAgent !== undefined ? { mainAgent } : {}),
     ...(executor === undefined ? {} : { executor }),
     tool: call.tool,
     title: plan.title,

@@ -1,5 +1,6 @@
 // What every factory of a provider gets. Everything that touches the world can be replaced.
 import type { ProviderConfig } from "../config/schema.ts";
+import type { Env } from "../state-dir.ts";
 import type { AnthropicClient } from "./anthropic/client.ts";
 import type { Keyring } from "./codex/keyring.ts";
 import type { Fetch } from "./guarded-fetch.ts";
@@ -10,8 +11,6 @@ export type OpenAIConfig = ConfigOf<"openai-compatible">;
 export type AnthropicConfig = ConfigOf<"anthropic">;
 export type CodexConfig = ConfigOf<"codex">;
 export type ClaudeCodeConfig = ConfigOf<"claudecode">;
-
-export type Env = Readonly<Record<string, string | undefined>>;
 
 export interface ProviderContext {
   /** The provider's key in the configuration. */

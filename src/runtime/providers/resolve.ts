@@ -3,8 +3,9 @@ import { CodedError, messageOf } from "../../base/coded-error.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { DemianConfig, ProviderConfig } from "../config/schema.ts";
 import type { ProviderChoice } from "../session-types.ts";
+import type { Env } from "../state-dir.ts";
 import { createProvider } from "./registry.ts";
-import type { Env, ProviderContext } from "./registry-types.ts";
+import type { ProviderContext } from "./registry-types.ts";
 import type { ResolvedProvider } from "./types.ts";
 
 export interface ResolveOptions extends Partial<Omit<ProviderContext, "key">> {

@@ -1,5 +1,4 @@
 // Reads the errors of vendors. Each has its own shape; what matters is a sentence, a code and what sort of error it is.
-
 import { excerpt } from "../../base/excerpt.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ProviderFailureKind } from "./types.ts";
@@ -17,7 +16,7 @@ export interface VendorError {
 
 /** The body of an answer that is no success, in whatever form. */
 export function readErrorBody(text: string): VendorError {
-  const body = parse(text);
+  const body = jsonIn(text);
   const error = body === undefined ? undefined : findVendorError(body);
   if (error !== undefined) return error;
   if (body !== undefined) return plain(excerpt(JSON.stringify(body) ?? "", MAX_SAID_CHARS));
@@ -140,7 +139,7 @@ function plain(message: string): VendorError {
   return { message, codes: [], isFiltered: false };
 }
 
-function parse(text: string): unknown {
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,4 @@
 // What a tool is: the only way to touch the workspace or to start a process.
-
 import type { Delegator, PlannedInvocation } from "../delegation/types.ts";
 import type { Decision, PermissionTarget } from "../permissions/types.ts";
 import type { TokenUsage } from "../providers/types.ts";

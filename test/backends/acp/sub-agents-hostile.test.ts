@@ -3,8 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { toReply } from "../../../src/backends/acp/requests.ts";
-import { readSettings } from "../../../src/backends/acp/settings.ts";
-import { type AcpState, newState, type Report } from "../../../src/backends/acp/state.ts";
+import type { Report } from "../../../src/backends/acp/state.ts";
 import { isToolRunning } from "../../../src/backends/acp/tools.ts";
 import {
   abandonTurn,
@@ -15,26 +14,8 @@ import {
 } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { AgentEvent } from "../../../src/protocol/events.ts";
+import { DEMIAN, eventsOf, play, running, told, update } from "./frames.ts";
 
-const DEMIAN = { agentCapabilities: { _meta: { demian: {} } } };
-
-function running(agent: JsonObject = DEMIAN, options = {}): AcpState {
-  const parts = { backend: "demian", sessionId: "s", cwd: "/p", options, agent, isNew: true };
-  const state = newState({ ...parts, settings: readSettings({}) });
-  beginTurn(state);
-  return state;
-}
-
-const update = (body: JsonObject): Frame => ({
-  kind: "notification",
-  method: "session/update",
-  params: { sessionId: "s", update: body },
-});
-const told = (event: JsonObject, more: JsonObject = {}): Frame => ({
-  kind: "notification",
-  method: "_demian/event",
-  params: { sessionId: "s", event, ...more },
-});
 const call = (toolCallId: string, more: JsonObject = {}) =>
   update({ sessionUpdate: "tool_call", toolCallId, status: "in_progress", rawInput: { x: 1 }, ...more });
 const done = (toolCallId: string) =>
@@ -49,10 +30,6 @@ const ends = (toolCallId: string) =>
 const below = (parentToolCallId: string) => ({ _meta: { demian: { parentToolCallId } } });
 const end: Frame = { kind: "answer", answer: { result: { stopReason: "end_turn" } } };
 
-const play = (state: AcpState, frames: Frame[]): Report[] =>
-  frames.flatMap((frame) => translate(state, frame));
-const eventsOf = (reports: Report[]): AgentEvent[] =>
-  reports.flatMap((report) => (report.kind === "event" ? [report.event] : []));
 const names = (reports: Report[]): string[] =>
   eventsOf(reports).map((event) =>
     event.type === "agent.notice" ? event.category : event.type.slice("agent.".length),

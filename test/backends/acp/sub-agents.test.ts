@@ -3,32 +3,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createAcpBackend } from "../../../src/backends/acp/index.ts";
 import { toReply } from "../../../src/backends/acp/requests.ts";
-import { readSettings } from "../../../src/backends/acp/settings.ts";
-import { type AcpState, newState, type Report } from "../../../src/backends/acp/state.ts";
+import type { Report } from "../../../src/backends/acp/state.ts";
 import { abandonTurn, beginTurn, type Frame, translate } from "../../../src/backends/acp/translate.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { AgentEvent } from "../../../src/protocol/events.ts";
 import { fakeAgent } from "./fake.ts";
+import { DEMIAN, eventsOf, play, running, told, update } from "./frames.ts";
 
-const DEMIAN = { agentCapabilities: { _meta: { demian: {} } } };
-
-function running(agent: JsonObject = DEMIAN, options = {}): AcpState {
-  const parts = { backend: "demian", sessionId: "s", cwd: "/p", options, agent, isNew: true };
-  const state = newState({ ...parts, settings: readSettings({}) });
-  beginTurn(state);
-  return state;
-}
-
-const update = (body: JsonObject): Frame => ({
-  kind: "notification",
-  method: "session/update",
-  params: { sessionId: "s", update: body },
-});
-const told = (event: JsonObject, more: JsonObject = {}): Frame => ({
-  kind: "notification",
-  method: "_demian/event",
-  params: { sessionId: "s", event, ...more },
-});
 const CHILD = {
   _meta: { demian: { parentToolCallId: "d1", agentPath: ["reviewer"], invocationId: "inv_1" } },
 };
@@ -68,10 +49,6 @@ const end = (more: JsonObject = {}): Frame => ({
   answer: { result: { stopReason: "end_turn", ...more } },
 });
 
-const play = (state: AcpState, frames: Frame[]): Report[] =>
-  frames.flatMap((frame) => translate(state, frame));
-const events = (reports: Report[]): AgentEvent[] =>
-  reports.flatMap((report) => (report.kind === "event" ? [report.event] : []));
 const names = (reports: Report[]): string[] =>
   reports.map((report) => {
     if (report.kind !== "event") return report.kind;
@@ -115,7 +92,7 @@ describe("a sub-agent", () => {
       "message",
       "result",
     ]);
-    const notices = events(reports).filter(({ type }) => type === "agent.notice");
+    const notices = eventsOf(reports).filter(({ type }) => type === "agent.notice");
     const who = { path: ["reviewer"], agent: "reviewer", provider: "big", model: "large" };
     expect(notices).toMatchObject([
       { level: "info", text: "reviewer: big/large", data: { ...who, depth: 1, handoff_tokens: 9 } },
@@ -131,11 +108,11 @@ describe("a sub-agent", () => {
         },
       },
     ]);
-    const answer = events(reports).filter(
+    const answer = eventsOf(reports).filter(
       (event) => event.type === "agent.message" && event.phase !== undefined,
     );
     expect(answer).toMatchObject([{ content: [{ text: "Done." }], phase: "final_answer" }]);
-    for (const event of events(reports)) expect(AgentEvent.safeParse(event).error).toBeUndefined();
+    for (const event of eventsOf(reports)) expect(AgentEvent.safeParse(event).error).toBeUndefined();
   });
 
   test("that spoke last does not give the turn its last words", () => {
@@ -149,7 +126,7 @@ describe("a sub-agent", () => {
     ["cancelled", "interrupted", "info"],
   ])("that %s is told as %s with the reason", (type, subtype, level) => {
     const reports = play(running(), [delegate, started, ended(type, { reason: "the key is wrong" })]);
-    expect(events(reports).at(-1)).toMatchObject({
+    expect(eventsOf(reports).at(-1)).toMatchObject({
       category: "subagent_finished",
       level,
       text: expect.stringContaining("the key is wrong"),
@@ -167,7 +144,7 @@ describe("a sub-agent", () => {
     ]);
     const reports = abandonTurn(state, "demian died");
     expect(names(reports)).toEqual(["d1/tool_result", "d1/subagent_finished", "tool_result"]);
-    expect(events(reports)[1]).toMatchObject({ data: { subtype: "interrupted", reason: "demian died" } });
+    expect(eventsOf(reports)[1]).toMatchObject({ data: { subtype: "interrupted", reason: "demian died" } });
     expect(abandonTurn(state, "again")).toEqual([]);
   });
 
@@ -256,7 +233,7 @@ describe("a sub-agent", () => {
 
   test("is in the raw frames too, where a session wants them", () => {
     const reports = play(running(DEMIAN, { include_raw_events: true }), [delegate, started]);
-    expect(events(reports).at(-1)).toMatchObject({ raw: { method: "_demian/event" } });
+    expect(eventsOf(reports).at(-1)).toMatchObject({ raw: { method: "_demian/event" } });
   });
 });
 
@@ -271,14 +248,14 @@ describe("what a turn of demian has cost", () => {
       size: 0,
       cost: { amount: 5, currency: "USD" },
     });
-    const [notice] = events(play(state, [money]));
+    const [notice] = eventsOf(play(state, [money]));
     expect(notice).toMatchObject({ category: "context_usage", data: { session_cost: { amount: 5 } } });
     expect(notice).not.toMatchObject({ data: { context_window: 0 } });
-    const [good] = events(play(state, [end({ ...counts, _meta: { demian: { costUsd: 0.5 } } })]));
+    const [good] = eventsOf(play(state, [end({ ...counts, _meta: { demian: { costUsd: 0.5 } } })]));
     expect(good).toMatchObject({ usage: { input_tokens: 17, output_tokens: 7 }, cost_usd: 0.5 });
     beginTurn(state);
     const error = { code: -32603, message: "no", data: { kind: "server", ...counts, costUsd: 0.25 } };
-    const [bad] = events(play(state, [{ kind: "answer", answer: { error } }]));
+    const [bad] = eventsOf(play(state, [{ kind: "answer", answer: { error } }]));
     expect(bad).toMatchObject({ subtype: "error", usage: { input_tokens: 17 }, cost_usd: 0.25 });
   });
 
@@ -290,7 +267,7 @@ describe("what a turn of demian has cost", () => {
       size: 9,
       cost: { amount: 2, currency: "USD" },
     });
-    const result = events(play(state, [money, end({ _meta: { demian: { costUsd: 99 } } })])).at(-1);
+    const result = eventsOf(play(state, [money, end({ _meta: { demian: { costUsd: 99 } } })])).at(-1);
     expect(result).toMatchObject({ cost_usd: 2 });
   });
 });
@@ -318,7 +295,7 @@ test("what sub-agents do never changes what the session itself shows", () => {
     fc.constant(told({ type: "turn.ended", outcome: "completed", ...about }, { parentToolCallId: "d1" })),
   );
   const shown = (frames: Frame[]) =>
-    events(play(running(), [...frames, end()])).filter((event) => event.parent_tool_use_id === undefined);
+    eventsOf(play(running(), [...frames, end()])).filter((event) => event.parent_tool_use_id === undefined);
   const isOwn = fc.oneof(
     own.map((frame) => ({ frame, isOwn: true })),
     others.map((frame) => ({ frame, isOwn: false })),

@@ -44,11 +44,11 @@ const planner: ExternalRuntime = {
   },
 };
 
-async function begin(external = planner): Promise<Screenplay> {
+async function begin(external = planner, flags: readonly string[] = []): Promise<Screenplay> {
   const provider = { key: "planner", type: "claudecode", model: "sonnet", external };
   terminal = new Screenplay(
     world,
-    ["--provider", "planner"],
+    ["--provider", "planner", ...flags],
     {},
     {
       createRuntime: (order) => createRuntime({ ...order, providers: new Map([["planner", provider]]) }),
@@ -74,6 +74,15 @@ test("a plan is shown once, with how to use it; /use-plan sends it with more wor
   const sent = JSON.stringify(messagesOf(model, 0).at(-1));
   expect(sent).toContain(JSON.stringify(PLAN).slice(1, -1));
   expect(sent.indexOf("2. write")).toBeLessThan(sent.indexOf("but be quick"));
+});
+
+test("with several agents, whom the main agent may delegate to is told again when another provider changes it", async () => {
+  const screen = await begin(planner, ["--multi-agent"]);
+  expect(screen.text).toMatch(/multi-agent: build works alone: planner brings tools of its own/);
+  screen.enter("/provider local");
+  expect(await screen.until(READY)).toMatch(/multi-agent: build may delegate to explorer, critic/);
+  screen.enter("/model another");
+  expect(await screen.until(READY)).not.toContain("multi-agent");
 });
 
 test("its commands are asked about whole, with who will run them and that no sandbox holds them", async () => {

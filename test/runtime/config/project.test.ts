@@ -124,7 +124,7 @@ describe("what does not is left out, and told with where it belongs", () => {
     expect(warnings).toContainEqual(
       expect.stringMatching(
         new RegExp(
-          `\\.demian/config\\.json: "${key}" is ignored: .*(home/\\.demian/config\\.json|--trust-project)`,
+          `\\.demian/config\\.json: "${key}" is ignored: .*(home/\\.demian/config\\.json|demian trust /.*/\\.demian/config\\.json)`,
         ),
       ),
     );

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../../src/runtime/agents/types.ts";
-import { callableFor, checkDelegation, mayDelegate } from "../../../src/runtime/delegation/validate.ts";
+import { callableFor, checkDelegation } from "../../../src/runtime/delegation/validate.ts";
 import { ToolError } from "../../../src/runtime/tools/types.ts";
 import { agent, caller, registry } from "./agents.ts";
 
@@ -122,11 +122,16 @@ describe("21: hidden, non-callable, self, cycle and depth are refused", () => {
   });
 
   test("whether one may delegate at all", () => {
-    expect(mayDelegate(agent("a"), 0, 1)).toBe(true);
-    expect(mayDelegate(agent("a"), 1, 5)).toBe(false);
-    expect(mayDelegate(agent("a", { delegation: { canDelegate: true } }), 1, 2)).toBe(true);
-    expect(mayDelegate(agent("a", { delegation: { canDelegate: true } }), 2, 2)).toBe(false);
-    expect(mayDelegate(agent("a", { delegation: { maxDepth: 0 } }), 0, 2)).toBe(false);
+    const others = registry(agent("x"), agent("y"), agent("z"));
+    const may = (delegation: NonNullable<AgentDefinition["delegation"]>, depth: number, maxDepth: number) => {
+      const path = [...["x", "y"].slice(0, depth), "a"];
+      return callableFor({ agent: agent("a", { delegation }), path }, others, maxDepth).length > 0;
+    };
+    expect(may({}, 0, 1)).toBe(true);
+    expect(may({}, 1, 5)).toBe(false);
+    expect(may({ canDelegate: true }, 1, 2)).toBe(true);
+    expect(may({ canDelegate: true }, 2, 2)).toBe(false);
+    expect(may({ maxDepth: 0 }, 0, 2)).toBe(false);
   });
 
   test("what is offered is exactly what is not refused, whoever calls", () => {

@@ -107,6 +107,24 @@ describe.skipIf(process.platform !== "linux").each(modes)("with mode $mode", ({ 
     expect(late).toMatchObject({ aborted: true, output: "" });
   });
 
+  test("an abort at any moment of its start leaves nothing of it, not even what makes its namespace", async () => {
+    const word = `abort-${ownTime()}`;
+    const left = () =>
+      readdirSync("/proc").filter((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`MARK=${word}\0`);
+        } catch {
+          return false; // no process, or it ended while we looked
+        }
+      });
+    for (let step = 0; step < 20; step += 1) {
+      const signal = AbortSignal.timeout(step);
+      const env = { PATH: process.env["PATH"] ?? "", MARK: word };
+      await runIn(sandbox, root, "sleep 100", { signal, env });
+      expect(left()).toEqual([]);
+    }
+  });
+
   test("exit codes, both streams in order, and no input", async () => {
     const ran = await runIn(sandbox, root, "echo a; echo b >&2; echo c; cat; exit 7");
     expect(ran).toMatchObject({

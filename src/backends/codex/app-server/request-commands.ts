@@ -1,5 +1,4 @@
 // Approval of a shell command, of input to one that runs, or of its access to the network.
-
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import { shellWord } from "../../../base/shell-word.ts";
 import type { Choice } from "../../../protocol/requests.ts";

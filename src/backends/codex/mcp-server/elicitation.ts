@@ -1,6 +1,5 @@
 // Approvals of old Codex: the MCP request `elicitation/create` with fields of its own → what a person is asked, and
 // the decision → the answer that Codex waits for. It reads `decision` and nothing else.
-
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import { shellWord } from "../../../base/shell-word.ts";
 import type { Answer, Choice, Decision, RequestPayload, RequestType } from "../../../protocol/requests.ts";

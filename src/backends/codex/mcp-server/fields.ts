@@ -1,4 +1,4 @@
-// Reading of what old Codex sends, beside app-server/values.ts.
+// Reading of what old Codex sends.
 import type { JsonObject } from "../../../base/json.ts";
 
 /** Codex counts in seconds, the wire in milliseconds. */

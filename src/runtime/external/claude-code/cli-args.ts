@@ -1,5 +1,4 @@
 // From an order to the command line of `claude`, with no flag that the installed version does not know.
-
 import type { Capabilities } from "./cli-capabilities.ts";
 import { claudeSettings } from "./tools.ts";
 import { ClaudeFailure, type ClaudeOrder } from "./transport.ts";

@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
+import type { Env } from "../../state-dir.ts";
 import { ClaudeFailure } from "./transport.ts";
 
 export interface Capabilities {
@@ -10,8 +11,6 @@ export interface Capabilities {
   /** "--resume", …; undefined: its help could not be read, so nothing is known to be missing. */
   flags: ReadonlySet<string> | undefined;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Older ones do not ask before a tool runs. */
 const MIN_VERSION = [2, 1] as const;

@@ -1,5 +1,4 @@
 // One message to one `claude` process: started for it, and gone with everything that it started when this is over.
-
 import { type Child, type ChildExit, startChild, within } from "../../../base/child.ts";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
@@ -9,7 +8,15 @@ import { CliControl, type ControlAnswer } from "./cli-control.ts";
 import { readCliLines } from "./cli-lines.ts";
 import { NOTICE_TYPE, noticeMessage } from "./notice.ts";
 import { StderrTail } from "./stderr-tail.ts";
-import { ClaudeFailure, type ClaudeMessage, type ClaudeOrder } from "./transport.ts";
+import {
+  ACK_LIMIT_MS,
+  ClaudeFailure,
+  type ClaudeMessage,
+  type ClaudeOrder,
+  FINISH_LIMIT_MS,
+  READY_LIMIT_MS,
+  RESULT_LIMIT_MS,
+} from "./transport.ts";
 
 export interface CliLaunch {
   command: string;
@@ -20,11 +27,6 @@ export interface CliLaunch {
 
 /** Marks what claude starts: its commands leave its process group and survive it (2.1.197). */
 const MARKER = "DEMIAN_CLAUDE_ID";
-const READY_LIMIT_MS = 60_000;
-const ACK_LIMIT_MS = 500;
-const RESULT_LIMIT_MS = 2000;
-/** After the result, to write down what it remembers. */
-const FINISH_LIMIT_MS = 5000;
 /** A closed pipe and the exit that explains it may come in either order. */
 const EXIT_FOLLOWS_MS = 500;
 const MAX_WAITING = 1000;

@@ -1,8 +1,7 @@
 // The environment of Claude Code: ours, without what would make it pay with a key instead of the login, and without
 // what another Claude Code around us left behind.
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from "../../state-dir.ts";
 
 /** Claude Code 2.1.197 takes each of these before its login: keys, and other places that are billed by the request. */
 const REPLACES_LOGIN: ReadonlySet<string> = new Set([
@@ -43,7 +42,7 @@ const LEFT_BEHIND: ReadonlySet<string> = new Set([
   "CLAUDE_EFFORT",
 ]);
 const ALWAYS = {
-  // Every command starts in the workspace, as the person who is asked is told.
+  // Commands start in the workspace, whatever the last one did; who is asked is told that a "cd" may hold all the same.
   CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR: "1",
   // Nothing goes on behind the end of a message, and nothing is installed meanwhile.
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",

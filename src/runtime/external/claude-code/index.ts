@@ -4,6 +4,7 @@ import type { ClaudeCodeConfig, ProviderContext } from "../../providers/registry
 import { noUsage } from "../../usage.ts";
 import type { ExternalRuntime } from "../types.ts";
 import { findInstalled } from "./installed.ts";
+import { EXECUTOR } from "./translate-tools.ts";
 import type { ClaudeTransport } from "./transport.ts";
 import type { ProcessSpend } from "./usage-ledger.ts";
 
@@ -15,7 +16,7 @@ export function createClaudeCode(config: ClaudeCodeConfig, { key, env }: Provide
   const executable = findInstalled(key, config, env);
   let transport: Promise<ClaudeTransport> | undefined;
   return {
-    executor: "claudecode",
+    executor: EXECUTOR,
     defaultDecision: config.defaultDecision,
     async run(turn) {
       try {

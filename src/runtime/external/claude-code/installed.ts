@@ -4,9 +4,8 @@ import { createRequire } from "node:module";
 import { delimiter, isAbsolute, join } from "node:path";
 import { CodedError, errnoOf } from "../../../base/coded-error.ts";
 import type { ClaudeCodeConfig } from "../../providers/registry-types.ts";
-import { homeDir } from "../../state-dir.ts";
+import { type Env, homeDir } from "../../state-dir.ts";
 
-type Env = Readonly<Record<string, string | undefined>>;
 type Wanted = Pick<ClaudeCodeConfig, "runtime" | "cliPath">;
 
 export const SDK_PACKAGE = "@anthropic-ai/claude-agent-sdk";

@@ -1,10 +1,8 @@
 // Whether there is a login of Claude Code's. Its content is Claude Code's own business: nothing of it is kept or shown.
 import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { errnoOf, messageOf } from "../../../base/coded-error.ts";
-
-type Env = Readonly<Record<string, string | undefined>>;
+import { type Env, homeDir } from "../../state-dir.ts";
 
 /** Undefined: there seems to be one. Else a sentence with what to do. */
 export async function missingLogin(
@@ -32,7 +30,7 @@ export const WHAT_TO_DO =
 
 /** Where Claude Code keeps everything of its own. */
 export function claudeHome(env: Env): string {
-  return env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] || homedir(), ".claude");
+  return env["CLAUDE_CONFIG_DIR"] || join(homeDir(env), ".claude");
 }
 
 /** Asking it would show a dialog; Claude Code asks it itself. */

@@ -1,5 +1,4 @@
 // Which session of Claude Code a message goes on with, and what is told when it begins anew.
-
 import { toSteps } from "../../context/steps.ts";
 import { emptySummary, extendSummary, renderSummary } from "../../context/summary.ts";
 import type { Message } from "../../messages.ts";

@@ -17,6 +17,7 @@ import { SessionMap } from "./session-map.ts";
 import { offeredTools } from "./tools.ts";
 import { Translation } from "./translate.ts";
 import type { Ending } from "./translate-result.ts";
+import { EXECUTOR } from "./translate-tools.ts";
 import type { ClaudeOrder, ClaudeTransport } from "./transport.ts";
 import { type ProcessSpend, UsageLedger } from "./usage-ledger.ts";
 
@@ -37,7 +38,6 @@ interface Attempt {
   isResumeInvalid: boolean;
 }
 
-const EXECUTOR = "claudecode";
 const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Never rejects. */

@@ -10,19 +10,18 @@ import { SdkChild } from "./sdk-process.ts";
 import type { ClaudeSdk, SdkOptions, SdkQuery, SdkToolAbout } from "./sdk-types.ts";
 import { claudeSettings } from "./tools.ts";
 import {
+  ACK_LIMIT_MS,
   ClaudeFailure,
   type ClaudeMessage,
   type ClaudeOrder,
   type ClaudeTransport,
+  FINISH_LIMIT_MS,
+  READY_LIMIT_MS,
+  RESULT_LIMIT_MS,
   type ToolRequest,
 } from "./transport.ts";
 
 type Env = ClaudeOrder["env"];
-
-const READY_LIMIT_MS = 60_000;
-const ACK_LIMIT_MS = 500;
-const RESULT_LIMIT_MS = 2000;
-const FINISH_LIMIT_MS = 5000;
 
 export interface SdkTransportOptions {
   load?(env: Env): Promise<ClaudeSdk>;
@@ -185,7 +184,7 @@ function requestOf(tool: string, input: Record<string, unknown>, about: SdkToolA
 }
 
 /** From where the user says, else as any package of demian's. Throws `ClaudeFailure`. */
-export async function loadSdk(env: Env): Promise<ClaudeSdk> {
+async function loadSdk(env: Env): Promise<ClaudeSdk> {
   const file = env[SDK_VARIABLE];
   // No literal, so that it is looked for when it is needed and not when demian is built.
   const where: string = file === undefined || file === "" ? SDK_PACKAGE : pathToFileURL(file).href;

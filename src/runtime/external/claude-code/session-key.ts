@@ -69,7 +69,7 @@ export function wordsFor(reasons: readonly SplitReason[]): string {
 }
 
 /** Rules about our own tools say nothing about Claude Code's. */
-export function concernsClaudeCode({ tool }: PermissionRule): boolean {
+function concernsClaudeCode({ tool }: PermissionRule): boolean {
   return tool === "*" || tool.startsWith("*.") || tool.startsWith("claudecode.");
 }
 

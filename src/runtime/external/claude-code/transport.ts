@@ -3,6 +3,14 @@
 import { CodedError } from "../../../base/coded-error.ts";
 import type { UserContentPart } from "../../messages.ts";
 
+/** From its start to its first word. */
+export const READY_LIMIT_MS = 60_000;
+/** From an interrupt to its acknowledgement, and from there to the result. */
+export const ACK_LIMIT_MS = 500;
+export const RESULT_LIMIT_MS = 2000;
+/** After the result, to write down what it remembers. */
+export const FINISH_LIMIT_MS = 5000;
+
 /** One message to Claude Code. */
 export interface ClaudeOrder {
   prompt: string;

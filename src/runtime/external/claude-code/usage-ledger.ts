@@ -46,10 +46,6 @@ const SCOPES: Readonly<Record<LedgerScope, { dateChars: number; when: string; wa
   monthly: { dateChars: 7, when: "this month", wait: "wait until next month" },
 };
 
-export function createProcessSpend(): ProcessSpend {
-  return { days: [], told: new Set() };
-}
-
 export class UsageLedger {
   readonly #order: LedgerOrder;
   readonly #file: StateJson<z.infer<typeof LedgerFile>>;

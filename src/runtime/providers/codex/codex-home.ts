@@ -1,8 +1,8 @@
 // Where Codex keeps what is its own. Nothing of it is ours: only a renewed login is written back.
 import { realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { homeDir } from "../../state-dir.ts";
-import type { CodexConfig, Env } from "../registry-types.ts";
+import { type Env, homeDir } from "../../state-dir.ts";
+import type { CodexConfig } from "../registry-types.ts";
 
 /** The real path where it exists: Codex names its entry in the keyring after it. */
 export function codexHomeOf({ codexHome }: Pick<CodexConfig, "codexHome">, env: Env): string {

@@ -4,10 +4,11 @@ import { readStart } from "../chunks.ts";
 import { answerFailure, type Place, transportError } from "../failure.ts";
 import { type Fetch, guardFetch } from "../guarded-fetch.ts";
 import { ProviderError } from "../types.ts";
+import { jsonIn } from "../vendor-error.ts";
 import type { NewTokens } from "./auth-json.ts";
 import { isSendable } from "./jwt.ts";
 
-export const REFRESH_FAULTS = [
+const REFRESH_FAULTS = [
   "refresh_token_expired",
   "refresh_token_invalidated",
   "refresh_token_reused",
@@ -60,7 +61,7 @@ export async function exchangeTokens(order: ExchangeOrder): Promise<NewTokens> {
 }
 
 /** Undefined: it is no refusal of the token. */
-export function classifyRefusal(status: number, text: string): RefreshFault | undefined {
+function classifyRefusal(status: number, text: string): RefreshFault | undefined {
   const code = codeOf(text);
   const known = REFRESH_FAULTS.find((fault) => fault === code);
   if (status === 401) return known ?? "other";
@@ -70,7 +71,7 @@ export function classifyRefusal(status: number, text: string): RefreshFault | un
 }
 
 function readTokens(text: string, place: Place): NewTokens {
-  const body = parse(text);
+  const body = jsonIn(text);
   const field = (name: string) => (isObject(body) && isSendable(body[name]) ? body[name] : undefined);
   const accessToken = field("access_token");
   if (accessToken === undefined) {
@@ -88,17 +89,9 @@ function readTokens(text: string, place: Place): NewTokens {
 
 /** `{error: {code}}`, `{error: "code"}` or `{code}`. */
 function codeOf(text: string): string | undefined {
-  const body = parse(text);
+  const body = jsonIn(text);
   if (!isObject(body)) return undefined;
   const { error } = body;
   const code = isObject(error) ? error["code"] : (error ?? body["code"]);
   return typeof code === "string" ? code.toLowerCase() : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // A proxy answers with what it likes; the status says the rest.
-  }
 }

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import { answerFailure, type Place, redact, vendorFailure } from "../failure.ts";
 import type { ProviderFailure } from "../types.ts";
-import { findVendorError, type VendorError } from "../vendor-error.ts";
+import { findVendorError, jsonIn, type VendorError } from "../vendor-error.ts";
 
 const OVERLOADED = new Set(["server_is_overloaded", "slow_down", "policy_capacity_unavailable"]);
 const REFUSED = new Set(["cyber_policy", "bio_policy", "misalignment_policy_violation"]);
@@ -14,7 +14,7 @@ export function answerFault(
   answer: { status: number; headers: Headers; text: string },
   nowMs = Date.now(),
 ): ProviderFailure {
-  const error = errorIn(parse(redact(answer.text, place.secrets)));
+  const error = errorIn(jsonIn(redact(answer.text, place.secrets)));
   const limit = error === undefined ? undefined : limitFailure(place, error, nowMs);
   if (limit !== undefined) return { ...limit, status: answer.status };
   const shared = answerFailure(place, answer);
@@ -25,7 +25,7 @@ export function answerFault(
 /** An error inside of a stream: of `response.failed`, or an event of its own. Undefined: there is none. */
 export function streamFault(place: Place, event: unknown, nowMs = Date.now()): ProviderFailure | undefined {
   // Before anything is cut: half a token is not known as one.
-  const clean = parse(redact(JSON.stringify(event) ?? "", place.secrets));
+  const clean = jsonIn(redact(JSON.stringify(event) ?? "", place.secrets));
   const error = errorIn(clean);
   const limit = error === undefined ? undefined : limitFailure(place, error, nowMs);
   if (limit !== undefined) return limit;
@@ -96,12 +96,4 @@ function errorIn(body: unknown): JsonObject | undefined {
   if (!isObject(body)) return undefined;
   if (isObject(body["error"])) return body["error"];
   return body["type"] === "error" ? body : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Not every proxy answers with JSON; its text is shown instead.
-  }
 }

@@ -3,8 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readStateFile, stateDir, writeStateFile } from "../../state-dir.ts";
-import type { Env } from "../registry-types.ts";
+import { type Env, readStateFile, stateDir, writeStateFile } from "../../state-dir.ts";
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

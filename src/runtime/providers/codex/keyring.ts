@@ -22,17 +22,13 @@ export function platformKeyring(platform: NodeJS.Platform = process.platform): K
   return platform === "darwin" ? BUILT_IN : undefined;
 }
 
-/** One for all: who shares a login goes by it (refresh.ts). */
+/** One for all: who shares a login goes by it (refresh.ts). Without `write`: macOS's program takes a secret as an argument. */
 const BUILT_IN: Keyring = {
   read: (service, account) => readMacEntry("/usr/bin/security", service, account),
 };
 
-/** `program` is macOS's `security`; its own way to write takes the secret as an argument, so there is no `write`. */
-export function macKeyring(program: string): Keyring {
-  return { read: (service, account) => readMacEntry(program, service, account) };
-}
-
-function readMacEntry(program: string, service: string, account: string): Promise<string | undefined> {
+/** `program`: macOS's `security`. */
+export function readMacEntry(program: string, service: string, account: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const args = ["find-generic-password", "-s", service, "-a", account, "-w"];
     execFile(program, args, { timeout: 60_000, maxBuffer: 1_048_576 }, (error, stdout) => {

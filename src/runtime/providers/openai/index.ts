@@ -1,5 +1,4 @@
 // The provider for everything that speaks Chat Completions, by plain fetch. A vendor is a row of configuration.
-
 import { readStart } from "../chunks.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { answerFailure, transportError } from "../failure.ts";

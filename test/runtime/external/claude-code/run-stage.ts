@@ -8,7 +8,7 @@ import { ClaudeCode } from "../../../../src/runtime/config/login-providers.ts";
 import type { EventBody } from "../../../../src/runtime/events.ts";
 import { type RunParts, runClaudeTurn } from "../../../../src/runtime/external/claude-code/run.ts";
 import type { ClaudeMessage, ClaudeOrder } from "../../../../src/runtime/external/claude-code/transport.ts";
-import { createProcessSpend } from "../../../../src/runtime/external/claude-code/usage-ledger.ts";
+import type { ProcessSpend } from "../../../../src/runtime/external/claude-code/usage-ledger.ts";
 import type { ExternalReport, ExternalTurn } from "../../../../src/runtime/external/types.ts";
 
 export const AGENT: AgentDefinition = {
@@ -27,7 +27,7 @@ export class RunStage {
   readonly events: EventBody[] = [];
   readonly orders: ClaudeOrder[] = [];
   readonly known = new Set<string>();
-  readonly spend = createProcessSpend();
+  readonly spend: ProcessSpend = { days: [], told: new Set() };
   costUsd = 0.25;
   /** Instead of the usual answer. */
   script: Script | undefined;

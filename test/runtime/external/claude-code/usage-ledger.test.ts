@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  createProcessSpend,
   type LedgerOrder,
+  type ProcessSpend,
   UsageLedger,
 } from "../../../../src/runtime/external/claude-code/usage-ledger.ts";
 import { ROOT } from "../../../support/daemon.ts";
@@ -21,6 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(join(directory, ".."), { recursive: true, force: true }));
 
+const newSpend = (): ProcessSpend => ({ days: [], told: new Set() });
 const file = () => join(directory, "claude-code-usage.json");
 
 /** Each has a memory of its own: as in a process of its own. */
@@ -29,7 +30,7 @@ function ledger(more: Partial<LedgerOrder> = {}): UsageLedger {
     directory,
     profile: "claudecode",
     scope: "daily",
-    memory: createProcessSpend(),
+    memory: newSpend(),
     warn: (message) => warnings.push(message),
     ...more,
   });
@@ -48,10 +49,10 @@ describe("36: usage ledger", () => {
   test("none is lost when real processes add at the same time", async () => {
     const program = join(directory, "../add.mjs");
     const source = `
-      import { createProcessSpend, UsageLedger } from "./usage-ledger.ts";
+      import { UsageLedger } from "./usage-ledger.ts";
       const warn = () => { process.exitCode = 1; };
       const order = { directory: process.argv[2], profile: "claudecode", scope: "daily", warn };
-      const ledger = new UsageLedger({ ...order, memory: createProcessSpend() });
+      const ledger = new UsageLedger({ ...order, memory: { days: [], told: new Set() } });
       for (let n = 0; n < 10; n += 1) await ledger.add(1);`;
     const resolveDir = join(ROOT, "src/runtime/external/claude-code");
     buildSync({
@@ -67,7 +68,7 @@ describe("36: usage ledger", () => {
   });
 
   test("a day, a month and a process are counted apart, and so are profiles", async () => {
-    const memory = createProcessSpend();
+    const memory = newSpend();
     await ledger({ now: at("2026-10-31T12:00:00") }).add(8);
     await ledger({ now: at("2026-11-01T12:00:00") }).add(4);
     await ledger({ now: at("2026-11-02T12:00:00"), memory }).add(2);
@@ -81,7 +82,7 @@ describe("36: usage ledger", () => {
   });
 
   test("it warns once at 80 % and once when it is spent, and refuses then", async () => {
-    const mine = ledger({ budgetUsd: 1, memory: createProcessSpend() });
+    const mine = ledger({ budgetUsd: 1, memory: newSpend() });
     expect(await mine.check()).toBe(1);
     await mine.add(0.79);
     expect(warnings).toEqual([]);
