@@ -1,5 +1,5 @@
 // What a project's configuration may say. It comes with a repository that somebody else wrote, so it may only tighten what
-// the user has : everything else is left out, and told. The table below is all that is let through.
+// the user has: everything else is left out, and told. The table below is all that is let through.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { fewer } from "./fewer.ts";
 import { restrictAgents } from "./project-agents.ts";
