@@ -3,13 +3,9 @@ import type { Decision } from "../permissions/types.ts";
 import { denial, permitted } from "../permitted.ts";
 import type { ExternalProvider } from "../providers/types.ts";
 import type { Services } from "../services.ts";
-import { type ClaudeCategory, planClaudeTool } from "./claude-code/tools.ts";
 import type { ExternalCall, ExternalDecision, ExternalDefault } from "./types.ts";
 
 export type ExternalServices = Services & { readonly provider: ExternalProvider };
-
-const HARMLESS: ReadonlySet<ClaudeCategory> = new Set(["read", "inner"]);
-const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** Never rejects. */
 export async function decideExternal(
@@ -19,8 +15,8 @@ export async function decideExternal(
 ): Promise<ExternalDecision> {
   const { agent, provider, workspace, invocation } = services;
   const { executor, defaultDecision } = provider.external;
-  const { category, input, ...plan } = await planClaudeTool(call, workspace);
-  if (services.dryRun && !HARMLESS.has(category)) {
+  const { isHarmless, input, ...plan } = await provider.external.plan(call, workspace);
+  if (services.dryRun && !isHarmless) {
     return {
       allowed: false,
       reason: `Dry run: this would have been done now: ${plan.title}. Go on as if it were.`,
@@ -33,10 +29,8 @@ export async function decideExternal(
       tool: call.tool,
       input,
       plan,
-      agent: {
-        ...agent,
-        defaultDecision: stricter(agent.defaultDecision, byDefault(defaultDecision, category)),
-      },
+      agent,
+      toolDefault: byDefault(defaultDecision, isHarmless),
       callId: call.callId,
       ...(agentPath.length === 0 ? {} : { agentPath }),
       executor,
@@ -54,11 +48,7 @@ export async function decideExternal(
   return { allowed: false, reason: denial(verdict), ...(verdict.stop === true ? { stop: true } : {}) };
 }
 
-function byDefault(decision: ExternalDefault, category: ClaudeCategory): Decision {
+function byDefault(decision: ExternalDefault, isHarmless: boolean): Decision {
   if (decision !== "by-category") return decision;
-  return HARMLESS.has(category) ? "allow" : "ask";
-}
-
-function stricter(agents: Decision | undefined, providers: Decision): Decision {
-  return agents !== undefined && STRICTNESS[agents] > STRICTNESS[providers] ? agents : providers;
+  return isHarmless ? "allow" : "ask";
 }

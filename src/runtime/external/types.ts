@@ -6,6 +6,7 @@ import type { Message, UserContentPart } from "../messages.ts";
 import type { PermissionRule } from "../permissions/types.ts";
 import type { TurnReport } from "../session-types.ts";
 import type { ToolPlan, UserQuestion } from "../tools/types.ts";
+import type { Workspace } from "../workspace/types.ts";
 
 export interface ExternalRuntime {
   /** Who runs its tools: "claudecode". Rules name them `claudecode.Bash`. */
@@ -14,6 +15,15 @@ export interface ExternalRuntime {
   readonly defaultDecision: ExternalDefault;
   /** One message until its answer. Never rejects. */
   run(turn: ExternalTurn): Promise<ExternalReport>;
+  /** What one of its tools would touch, and what a person is shown before it. */
+  plan(call: ExternalCall, workspace: Workspace): Promise<ExternalPlan>;
+}
+
+export interface ExternalPlan extends ToolPlan {
+  /** It only looks, or concerns the other agent alone. */
+  isHarmless: boolean;
+  /** As it was judged, and as it is then to be done. */
+  input: ExternalCall["input"];
 }
 
 /** "by-category": what only reads is allowed, everything else is asked. */

@@ -26,6 +26,12 @@ afterAll(() => world.remove());
 const planner: ExternalRuntime = {
   executor: "claudecode",
   defaultDecision: "by-category",
+  plan: ({ tool, input }, { root }) => {
+    const command = String(input["command"]);
+    const target = { kind: "command", command, cwd: root } as const;
+    const plan = { title: `${tool}: ${command}`, command, cwd: root, targets: [target] };
+    return Promise.resolve({ ...plan, isHarmless: false, input });
+  },
   run: async ({ emit }) => {
     const tool = {
       callId: "toolu_1",

@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isHarmless, planClaudeTool } from "../../../src/runtime/external/claude-code/tools.ts";
 import { decideExternal, type ExternalServices } from "../../../src/runtime/external/decide.ts";
 import type { ExternalDefault, ExternalRuntime } from "../../../src/runtime/external/types.ts";
 import { createPermissionGate } from "../../../src/runtime/permissions/gate.ts";
@@ -58,7 +59,15 @@ function stage(options: Options = {}) {
     writable: [root],
     path: "/usr/bin",
   });
-  const external = { executor: "claudecode", defaultDecision: fallback } as ExternalRuntime;
+  const external: ExternalRuntime = {
+    executor: "claudecode",
+    defaultDecision: fallback,
+    run: () => Promise.reject(new Error("nobody runs it here")),
+    plan: async (call, where) => {
+      const { category, ...plan } = await planClaudeTool(call, where);
+      return { ...plan, isHarmless: isHarmless(category) };
+    },
+  };
   const { agentDefault } = options;
   const services: ExternalServices = {
     ...basis.services,

@@ -1,7 +1,7 @@
 // One message to an agent with a loop of its own: hooks, history, events and the report around it.
 import { describe, expect, it } from "vitest";
 import { runExternalTurn } from "../../../src/runtime/external/turn.ts";
-import type { ExternalReport, ExternalTurn } from "../../../src/runtime/external/types.ts";
+import type { ExternalCall, ExternalReport, ExternalTurn } from "../../../src/runtime/external/types.ts";
 import type { UserMessage } from "../../../src/runtime/messages.ts";
 import { Stage, type StageOptions } from "../stage.ts";
 
@@ -13,6 +13,8 @@ function stage(run: Run, options: StageOptions = {}) {
   const external = {
     executor: "claudecode",
     defaultDecision: "by-category" as const,
+    plan: ({ tool, input }: ExternalCall) =>
+      Promise.resolve({ title: tool, targets: [], isHarmless: false, input }),
     run: async (turn: ExternalTurn): Promise<ExternalReport> => {
       turns.push(turn);
       const usage = { inputTokens: 5, outputTokens: 2, costUsd: 0.25 };

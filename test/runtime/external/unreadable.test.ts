@@ -6,7 +6,12 @@ import { AGENT, Stage } from "../stage.ts";
 
 function services(rules: PermissionRule[], more: object = {}) {
   const { services: basis } = new Stage();
-  const external = { executor: "claudecode", defaultDecision: "by-category" as const, run: Promise.reject };
+  const external = {
+    executor: "claudecode",
+    defaultDecision: "by-category" as const,
+    plan: Promise.reject,
+    run: Promise.reject,
+  };
   return {
     ...basis,
     config: { ...basis.config, permissions: rules },

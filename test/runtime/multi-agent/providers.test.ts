@@ -79,6 +79,7 @@ describe("a sub-agent with a loop of its own", () => {
     const external: ExternalRuntime = {
       executor: "elsewhere",
       defaultDecision: "ask",
+      plan: ({ tool, input }) => Promise.resolve({ title: tool, targets: [], isHarmless: false, input }),
       run: (turn) => {
         turns.push(turn);
         return Promise.resolve({ ...report, usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.25 } });

@@ -18,6 +18,11 @@ export function createClaudeCode(config: ClaudeCodeConfig, { key, env }: Provide
   return {
     executor: EXECUTOR,
     defaultDecision: config.defaultDecision,
+    async plan(call, workspace) {
+      const { isHarmless, planClaudeTool } = await import("./tools.ts");
+      const { category, ...plan } = await planClaudeTool(call, workspace);
+      return { ...plan, isHarmless: isHarmless(category) };
+    },
     async run(turn) {
       try {
         transport ??= loadTransport(config.runtime);

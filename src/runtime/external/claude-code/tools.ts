@@ -1,9 +1,9 @@
 // The tools of Claude Code as our permissions see them: what each of them touches, and what a person is shown of it.
 import { join } from "node:path";
 import type { PermissionTarget } from "../../permissions/types.ts";
-import { ToolError, type ToolPlan } from "../../tools/types.ts";
+import { ToolError } from "../../tools/types.ts";
 import type { FileChange, Workspace } from "../../workspace/types.ts";
-import type { ExternalCall } from "../types.ts";
+import type { ExternalCall, ExternalPlan } from "../types.ts";
 import { editedText } from "./edits.ts";
 
 /** "inner": it touches nothing but Claude Code's own notes. */
@@ -43,7 +43,7 @@ const MAX_TITLE = 120;
 
 const ENV_FILES = ["**/.env", "**/.env.*", "!**/.env.example", "!**/.env.sample", "!**/.env.template"];
 
-export interface ClaudePlan extends ToolPlan {
+export interface ClaudePlan extends Omit<ExternalPlan, "isHarmless"> {
   category: ClaudeCategory;
   /** The same with its path as it was judged: Claude Code has its own way with "~", spaces and relative paths. */
   input: Input;
@@ -80,6 +80,10 @@ export function claudeSettings(unreadable: readonly string[]): Record<string, un
       deny: hidden.map((glob) => `Read(${glob})`),
     },
   };
+}
+
+export function isHarmless(category: ClaudeCategory): boolean {
+  return category === "read" || category === "inner";
 }
 
 /** Never rejects: a path that leads nowhere is a target that is refused. */
