@@ -5,7 +5,6 @@ import { shellWord } from "../../base/shell-word.ts";
 import { type FileAgent, readAgentFile } from "../agents/files.ts";
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import { builtinTools } from "../tools/builtin.ts";
-import { loadToolModule } from "../tools/modules.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { fewerNames } from "./fewer.ts";
 import type { DemianConfig } from "./schema.ts";
@@ -115,6 +114,8 @@ async function loadTools(
       continue;
     }
     try {
+      // Only here: few have tools of their own, and what checks them by their JSON Schema is not small.
+      const { loadToolModule } = await import("../tools/modules.ts");
       const tool = await loadToolModule(module, warnings);
       const other = [...taken, ...loaded].find((one) => one.tool.name === tool.name);
       if (reserved.includes(tool.name)) throw new Error(`the name "${tool.name}" belongs to a built-in tool`);
