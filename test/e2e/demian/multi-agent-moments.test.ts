@@ -1,35 +1,22 @@
 // A delegation that is cut off at each of its moments: by a person, by the death of demian, by the death of the daemon.
 // What was begun has its end, in the order in which it was begun, nobody waits, nothing runs, and the session goes on.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../../support/model-server.ts";
+import { bash, chatReply, stuck } from "../../support/model-server.ts";
 import type { Frame } from "../../support/raw-client.ts";
 import { type Asking, begin, listRequests, settle } from "../asks.ts";
 import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
-import { createWorld, ofType, resume, type Talk, type World } from "../world.ts";
-import { addReviewer, delegation } from "./multi-agent-team.ts";
-import { configure, danglingCalls, writeRepository } from "./repository.ts";
+import { ofType, resume, type Talk } from "../world.ts";
+import { createTeam, delegation, type Team } from "./multi-agent-team.ts";
+import { danglingCalls } from "./repository.ts";
 
-let world: World<ModelServer>;
-/** Where the sub-agent thinks. */
-let other: ModelServer;
+let team: Team;
+let world: Team["world"];
+let other: Team["other"];
 beforeAll(async () => {
-  const model = await startModelServer();
-  other = await startModelServer();
-  world = await createWorld({
-    backend: "demian",
-    model,
-    furnish: (_home, cwd) => ({ env: {}, options: { cwd, agent_mode: "multi-agent" } }),
-  });
-  writeRepository(world.cwd);
-  await configure(world.home, model.url);
-  addReviewer(world.home, other.url);
+  team = await createTeam();
+  ({ world, other } = team);
 });
-afterAll(async () => {
-  const mark = `HOME=${world.home}`;
-  await world.close();
-  await other.close();
-  await untilGone(mark);
-});
+afterAll(() => team.close());
 
 type Reach = (talk: Talk) => Promise<Asking>;
 

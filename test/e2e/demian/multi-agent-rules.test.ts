@@ -3,36 +3,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  bash,
-  bytes,
-  chatReply,
-  chunk,
-  type ModelServer,
-  type Reply,
-  sse,
-  startModelServer,
-} from "../../support/model-server.ts";
+import { bash, bytes, chatReply, chunk, type Reply, sse } from "../../support/model-server.ts";
 import type { Frame } from "../../support/raw-client.ts";
 import { begin, choiceOf, settle } from "../asks.ts";
-import { untilGone } from "../processes.ts";
-import { createWorld, ofType, type World } from "../world.ts";
-import { addReviewer } from "./multi-agent-team.ts";
-import { configure, writeRepository } from "./repository.ts";
+import { ofType } from "../world.ts";
+import { createTeam, type Team } from "./multi-agent-team.ts";
 
-let world: World<ModelServer>;
-let other: ModelServer;
+let team: Team;
+let world: Team["world"];
+let other: Team["other"];
 beforeAll(async () => {
-  const model = await startModelServer();
-  other = await startModelServer();
-  world = await createWorld({
-    backend: "demian",
-    model,
-    furnish: (_home, cwd) => ({ env: {}, options: { cwd, agent_mode: "multi-agent" } }),
-  });
-  writeRepository(world.cwd);
-  await configure(world.home, model.url);
-  addReviewer(world.home, other.url);
+  team = await createTeam();
+  ({ world, other } = team);
   const path = join(world.home, ".demian/config.json");
   const config = JSON.parse(readFileSync(path, "utf8"));
   const { reviewer } = config.agents;
@@ -44,12 +26,7 @@ beforeAll(async () => {
   config.delegation = { maxDepth: 2 };
   writeFileSync(path, JSON.stringify(config));
 });
-afterAll(async () => {
-  const mark = `HOME=${world.home}`;
-  await world.close();
-  await other.close();
-  await untilGone(mark);
-});
+afterAll(() => team.close());
 
 const give = (agent: string): Reply =>
   chatReply("", [{ name: "delegate_agent", input: { agent, task: "Look." } }]);

@@ -1,9 +1,42 @@
 // A sub-agent that thinks with another provider than the main agent, and the call that gives it a task.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { chatReply, type Reply } from "../../support/model-server.ts";
+import { chatReply, type ModelServer, type Reply, startModelServer } from "../../support/model-server.ts";
+import { untilGone } from "../processes.ts";
+import { createWorld, type World } from "../world.ts";
+import { configure, writeRepository } from "./repository.ts";
 
 export const TASK = "Run the test and say what it says.";
+
+/** A daemon with demian in multi-agent mode, and two models. */
+export interface Team {
+  /** Its model is that of the main agent. */
+  world: World<ModelServer>;
+  /** Where the sub-agent thinks. */
+  other: ModelServer;
+  /** Resolves when nothing of it runs any more. */
+  close(): Promise<void>;
+}
+
+export async function createTeam(): Promise<Team> {
+  const model = await startModelServer();
+  const other = await startModelServer();
+  const world = await createWorld({
+    backend: "demian",
+    model,
+    furnish: (_home, cwd) => ({ env: {}, options: { cwd, agent_mode: "multi-agent" } }),
+  });
+  writeRepository(world.cwd);
+  await configure(world.home, model.url);
+  addReviewer(world.home, other.url);
+  const close = async () => {
+    const mark = `HOME=${world.home}`;
+    await world.close();
+    await other.close();
+    await untilGone(mark);
+  };
+  return { world, other, close };
+}
 
 /** Into what `configure` wrote: the agent `reviewer` with the provider `elsewhere`. */
 export function addReviewer(home: string, url: string): void {

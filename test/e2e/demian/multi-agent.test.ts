@@ -2,37 +2,24 @@
 // and all that the sub-agent does and asks is in the session's stream and in its ledger.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
-import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../../support/model-server.ts";
+import { bash, chatReply, stuck } from "../../support/model-server.ts";
 import type { Frame } from "../../support/raw-client.ts";
 import { type Asking, begin, listRequests, settle } from "../asks.ts";
 import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
-import { createWorld, ofType, resume, type Talk, type World } from "../world.ts";
-import { addReviewer, delegation, TASK } from "./multi-agent-team.ts";
-import { configure, danglingCalls, userTexts, writeRepository } from "./repository.ts";
+import { ofType, resume, type Talk } from "../world.ts";
+import { createTeam, delegation, TASK, type Team } from "./multi-agent-team.ts";
+import { danglingCalls, userTexts } from "./repository.ts";
 
 const REQUEST = "is the sum right?";
 
-let world: World<ModelServer>;
-/** Where the sub-agent thinks. */
-let other: ModelServer;
+let team: Team;
+let world: Team["world"];
+let other: Team["other"];
 beforeAll(async () => {
-  const model = await startModelServer();
-  other = await startModelServer();
-  world = await createWorld({
-    backend: "demian",
-    model,
-    furnish: (_home, cwd) => ({ env: {}, options: { cwd, agent_mode: "multi-agent" } }),
-  });
-  writeRepository(world.cwd);
-  await configure(world.home, model.url);
-  addReviewer(world.home, other.url);
+  team = await createTeam();
+  ({ world, other } = team);
 });
-afterAll(async () => {
-  const mark = `HOME=${world.home}`;
-  await world.close();
-  await other.close();
-  await untilGone(mark);
-});
+afterAll(() => team.close());
 
 /** A turn in which the main agent delegates, as far as the sub-agent's own question. */
 async function delegated(talk: Talk, text = REQUEST): Promise<{ turn: Asking; row: RequestRow }> {
