@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ask, claudeFound, info, isOf, newId, openDemo, say, useDaemon } from "./talk.ts";
+import { ask, claudeFound, info, isOf, newId, openDemo, say, until, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon();
 
@@ -44,7 +44,11 @@ describe("status", () => {
     leaving.close();
     say(client, claude, "#hang");
     await client.next(isOf("agent.notice", claude));
-    const status = await ask(client, "status");
+    // A hang-up is not announced to anybody: the daemon sees it when it comes to it.
+    const status = await until(
+      () => ask(client, "status"),
+      (reply) => Number(reply["connections"]) < connections,
+    );
     expect(status["connections"]).toBe(connections - 1);
     expect(status["sessions"]).toEqual({
       total: 3,
