@@ -58,6 +58,7 @@ export const FileChange = z.strictObject({
   diff: z.string().optional(),
   move_path: z.string().optional(),
 });
+export type FileChange = z.infer<typeof FileChange>;
 
 /** All that a person sees before deciding. Its hash stands in the row, and is checked before the answer goes out. */
 export const RequestPayload = z.strictObject({
