@@ -19,7 +19,7 @@ const HELP = `Usage: npm run bench -- [--quick] [--only NAME]... [--json FILE] [
        npm run bench -- --profile NAME
 Example: npm run bench -- --quick --only latency
 
-  --quick       fewer and shorter rounds (under 40 s; the full run takes under 3 minutes)
+  --quick       fewer and shorter rounds (about a minute; the full run takes about 5)
   --only NAME   one of: ${Object.keys(MEASURES).join(", ")}; may be repeated
   --json FILE   write every figure, with its rounds, to FILE
   --no-fail     exit 0 even when a target is missed

@@ -1,20 +1,36 @@
 #!/usr/bin/env bash
-# Gets the tools that tests use and a fresh machine lacks: bubblewrap, for the sandbox. Never fails: where it cannot be
-# had the tests that need it say so, or fail with CI_REQUIRE_SANDBOX=1.
+# Gets the tools that tests use and a fresh machine lacks: bubblewrap for the sandbox, tmux for the terminal UI, Chromium
+# for the dashboard. Never fails: where one cannot be had the tests that need it say so, or fail with
+# CI_REQUIRE_SANDBOX=1 and CI_REQUIRE_FACES=1.
 set -uo pipefail
 
 say() { printf 'ci-tools: %s\n' "$*"; }
 
-if [ "$(uname -s)" != Linux ]; then
-  say "no bubblewrap on $(uname -s): the system's own sandbox is used"
-  exit 0
+# What is on the PATH, or the package that has it.
+missing=()
+need() {
+  local package=$1
+  shift
+  for program in "$@"; do
+    if command -v "$program" >/dev/null; then
+      say "$program is there"
+      return
+    fi
+  done
+  missing+=("$package")
+}
+
+if [ "$(uname -s)" = Linux ]; then
+  need bubblewrap bwrap
 fi
-if command -v bwrap >/dev/null; then
-  say "$(bwrap --version) is there"
+need tmux tmux
+need chromium chromium chromium-browser google-chrome google-chrome-stable
+
+if [ ${#missing[@]} -eq 0 ]; then
   exit 0
 fi
 if ! command -v apt-get >/dev/null; then
-  say "bubblewrap is missing and there is no apt-get: the sandbox is not tested"
+  say "there is no apt-get to install ${missing[*]}: what needs it is not tested"
   exit 0
 fi
 if [ "$(id -u)" = 0 ]; then
@@ -22,18 +38,29 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
   as_root=(sudo -n)
 else
-  say "bubblewrap is missing and we may not install it: the sandbox is not tested"
+  say "we may not install ${missing[*]}: what needs it is not tested"
   exit 0
 fi
 
 # Bounded: a mirror that does not answer must not hold up the run.
 get() {
-  timeout --kill-after=10 120 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=30 "$@" </dev/null >/dev/null 2>&1
+  timeout --kill-after=10 300 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=30 "$@" </dev/null >/dev/null 2>&1
 }
 
-if get install -y --no-install-recommends bubblewrap || { get update && get install -y --no-install-recommends bubblewrap; }; then
-  say "installed $(bwrap --version)"
-else
-  say "bubblewrap could not be installed: the sandbox is not tested"
-fi
+updated=no
+for package in "${missing[@]}"; do
+  if get install -y --no-install-recommends "$package"; then
+    say "installed $package"
+    continue
+  fi
+  if [ $updated = no ]; then
+    updated=yes
+    get update
+    if get install -y --no-install-recommends "$package"; then
+      say "installed $package"
+      continue
+    fi
+  fi
+  say "$package could not be installed: what needs it is not tested"
+done
 exit 0

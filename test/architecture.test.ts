@@ -160,6 +160,45 @@ describe("invariants", () => {
   });
 });
 
+describe("the dashboard", () => {
+  const web = existsSync(`${ROOT}/web`) ? readSources(ROOT, "web", [".ts"]) : [];
+  /** All that runs in a browser: its own files and what they load of ours. */
+  const inBrowser = (sources: readonly Source[]): Source[] => [
+    ...new Map(
+      web.flatMap(({ path }) => reachableFrom(path, sources)).map((source) => [source.path, source]),
+    ).values(),
+  ];
+
+  test("takes nothing of ours but the view and the sanitiser, so that it talks HTTP only", () => {
+    expect(web.length).toBeGreaterThan(10);
+    const taken = web.flatMap((source) =>
+      importsOf(source)
+        .filter(({ isOurs, isTypeOnly, target }) => isOurs && !isTypeOnly && target.startsWith("src/"))
+        .filter(({ target }) => !/^src\/(client\/view(\/[\w-]+)?|base\/sanitize)\.ts$/.test(target))
+        .map(({ target }) => `${source.path}: ${target}`),
+    );
+    expect(taken).toEqual([]);
+  });
+
+  test("loads nothing that a browser has not: no node: module and no zod", () => {
+    const found = inBrowser([...src, ...web]).flatMap((source) =>
+      importsOf(source)
+        .filter(({ isTypeOnly, target }) => !isTypeOnly && /^(node:|zod$)/.test(target))
+        .map(({ target }) => `${source.path}: ${target}`),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+describe("the view", () => {
+  test("is pure: what leads from events to a screen reads no clock, no chance and no process", () => {
+    const files = reachableFrom("src/client/view.ts", src);
+    expect(files.length).toBeGreaterThan(2);
+    expect(files.filter(({ text }) => IMPURE.test(text)).map(({ path }) => path)).toEqual([]);
+    expect(ioOf("src/client/view.ts", src)).toEqual([]);
+  });
+});
+
 function ioOf(start: string, sources: readonly Source[]): string[] {
   return reachableFrom(start, sources).flatMap((source) =>
     importsOf(source)

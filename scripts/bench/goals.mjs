@@ -17,6 +17,12 @@ export const GOALS = {
   "rss.after": [{ key: "value", max: 115 }],
   "agents.codex": [{ key: "value", max: 300 }],
   "http.list.p50": [{ key: "value", max: 5 }],
+  "faces.tui.cpu": [{ key: "value", max: 60 }],
+  "faces.tui.input": [{ key: "value", max: 100 }],
+  "faces.tui.lost": [{ key: "value", max: 0 }],
+  "faces.web.fps": [{ key: "value", min: 30 }],
+  "faces.web.fps.low": [{ key: "value", min: 30 }],
+  "faces.web.heap": [{ key: "value", max: 10 }],
 };
 
 /**

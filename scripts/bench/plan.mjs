@@ -1,4 +1,4 @@
-// How much of everything: the full run (under 3 minutes) and the quick one (under 40 s).
+// How much of everything: the full run (about 5 minutes) and the quick one (about a minute).
 
 /**
  * What every measure gets.
@@ -36,6 +36,9 @@ export const FULL = {
   /** Events a second of each active session. */
   httpRate: 20,
   httpRequests: 400,
+  /** The terminal UI and the dashboard each get so many, one after the other. */
+  faceEvents: 20_000,
+  faceRate: 500,
 };
 
 /** @type {Plan} */
@@ -53,4 +56,5 @@ export const QUICK = {
   replayRounds: 3,
   coldStarts: 5,
   httpRequests: 100,
+  faceEvents: 3_000,
 };

@@ -2,6 +2,7 @@
 import { agents } from "./agents.mjs";
 import { coldStart } from "./cold-start.mjs";
 import { cpu } from "./cpu.mjs";
+import { faces } from "./faces.mjs";
 import { firstFrame } from "./first-frame.mjs";
 import { http } from "./http.mjs";
 import { latency } from "./latency.mjs";
@@ -20,4 +21,5 @@ export const MEASURES = {
   rss,
   agents,
   http,
+  faces,
 };

@@ -1,0 +1,146 @@
+// A terminal that a test looks at: tmux with a server of its own, so nothing of the user's is touched. What is on the
+// screen is read as text, as a person would read it.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, vi } from "vitest";
+
+export interface TerminalOptions {
+  command: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  columns?: number;
+  rows?: number;
+  /** Where screens are kept that a person may want to look at; absent: nowhere. */
+  saveTo?: string;
+}
+
+const PATIENCE_MS = 20_000;
+const CONFIG = `
+set -g default-terminal screen-256color
+set -g escape-time 0
+set -g remain-on-exit on
+set -g history-limit 10000
+`;
+
+/** Undefined where there is no tmux. */
+export function tmuxVersion(): string | undefined {
+  const found = spawnSync("tmux", ["-V"], { encoding: "utf8" });
+  return found.status === 0 ? found.stdout.trim() : undefined;
+}
+
+export class TmuxTerminal {
+  readonly #directory = mkdtempSync(join(tmpdir(), "blemees-tmux-"));
+  readonly #saveTo: string | undefined;
+  #saved = 0;
+
+  constructor({ command, env, cwd, columns = 80, rows = 24, saveTo }: TerminalOptions) {
+    this.#saveTo = saveTo;
+    // Not what runs the tests decides what is drawn, but what the test says.
+    const clean = { PATH: process.env["PATH"] ?? "", LANG: "C.UTF-8", ...env };
+    const config = join(this.#directory, "conf");
+    writeFileSync(config, CONFIG);
+    const settings = Object.entries(clean).map(([key, value]) => `${key}=${value}`);
+    const size = ["-x", String(columns), "-y", String(rows)];
+    const program = ["env", "-i", "TERM=screen-256color", ...settings, ...command];
+    this.#tmux(["-f", config, "new-session", "-d", ...size, "-c", cwd, ...program]);
+  }
+
+  /** What is on the screen, without blanks at the ends of lines. */
+  screen(): string {
+    return this.#tmux(["capture-pane", "-p"]).replace(/[ \t]+$/gm, "");
+  }
+
+  /** The same with the colours and attributes. */
+  styled(): string {
+    return this.#tmux(["capture-pane", "-p", "-e"]);
+  }
+
+  /** Keys by tmux's names: "Enter", "C-c", "M-Enter", "F1", "PageUp". */
+  press(...keys: string[]): void {
+    this.#tmux(["send-keys", ...keys]);
+  }
+
+  type(text: string): void {
+    this.#tmux(["send-keys", "-l", text]);
+  }
+
+  /** As the mouse or the menu of a terminal does it: in brackets, when the program asked for them. */
+  paste(text: string): void {
+    execFileSync("tmux", ["-S", this.#socket, "load-buffer", "-"], { input: text });
+    this.#tmux(["paste-buffer", "-p"]);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#tmux(["resize-window", "-x", String(columns), "-y", String(rows)]);
+  }
+
+  /** Waits until the screen shows it; gives the screen. */
+  async until(wanted: string | RegExp, timeout = PATIENCE_MS): Promise<string> {
+    return vi.waitFor(
+      () => {
+        const screen = this.screen();
+        if (typeof wanted === "string") expect(screen).toContain(wanted);
+        else expect(screen).toMatch(wanted);
+        return screen;
+      },
+      { timeout, interval: 30 },
+    );
+  }
+
+  async untilGone(unwanted: string | RegExp, timeout = PATIENCE_MS): Promise<string> {
+    return vi.waitFor(
+      () => {
+        const screen = this.screen();
+        if (typeof unwanted === "string") expect(screen).not.toContain(unwanted);
+        else expect(screen).not.toMatch(unwanted);
+        return screen;
+      },
+      { timeout, interval: 30 },
+    );
+  }
+
+  /** The exit code of the program, when it has ended. */
+  async ended(): Promise<number> {
+    return vi.waitFor(
+      () => {
+        const state = this.#tmux(["display", "-p", "#{pane_dead} #{pane_dead_status}"]).trim();
+        expect(state, this.screen()).toMatch(/^1 \d+$/);
+        return Number(state.split(" ")[1]);
+      },
+      { timeout: PATIENCE_MS, interval: 30 },
+    );
+  }
+
+  /** What tmux says of the pane: "#{pane_title}", "#{alternate_on}", "#{cursor_x}". */
+  ask(format: string): string {
+    return this.#tmux(["display", "-p", format]).trim();
+  }
+
+  get pid(): number {
+    return Number(this.ask("#{pane_pid}"));
+  }
+
+  /** Keeps the screen for people to look at. */
+  save(name: string): void {
+    if (this.#saveTo === undefined) return;
+    this.#saved += 1;
+    const file = join(this.#saveTo, `${String(this.#saved).padStart(2, "0")}-${name}.txt`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, this.screen());
+  }
+
+  close(): void {
+    spawnSync("tmux", ["-S", this.#socket, "kill-server"]);
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  get #socket(): string {
+    return join(this.#directory, "s");
+  }
+
+  #tmux(args: readonly string[]): string {
+    return execFileSync("tmux", ["-S", this.#socket, ...args], { encoding: "utf8" });
+  }
+}
