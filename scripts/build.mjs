@@ -1,17 +1,20 @@
-// Builds dist/: one bundle a program (start-up matters), the worker threads, the client library with its types.
+// Builds dist/: one bundle a program (start-up matters), the worker threads, the client library with its types, and the
+// dashboard (build-web.mjs).
 //   node scripts/build.mjs [--quiet]
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildWeb } from "./build-web.mjs";
+import { SCREEN_ALIAS } from "./bundling.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const isQuiet = process.argv.includes("--quiet");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const startedMs = Date.now();
 
-const PROGRAMS = ["blemeesd", "blemeesctl", "sm", "demian", "demian-cli", "demian-plain"];
+const PROGRAMS = ["blemees", "blemeesd", "blemeesctl", "sm", "demian", "demian-cli", "demian-plain"];
 const DEMIAN = ["demian", "demian-cli", "demian-plain"];
 const WORKERS = { "store-worker": "src/store/worker.ts", "observe-worker": "src/observe/worker.ts" };
 const common = {
@@ -25,9 +28,11 @@ const common = {
   minifyWhitespace: true,
   legalComments: "none",
   logLevel: "warning",
-  define: { BLEMEES_VERSION: JSON.stringify(version) },
+  // React chooses its build by NODE_ENV; that of developers is slow and talks.
+  define: { BLEMEES_VERSION: JSON.stringify(version), "process.env.NODE_ENV": '"production"' },
   // Native code and programs cannot be bundled; the rest of what we use can.
   external: ["koffi", "@photostructure/sqlite", "@vscode/ripgrep"],
+  alias: SCREEN_ALIAS,
 };
 // CommonJS packages inside an ES module bundle call require().
 const withRequire = {
@@ -38,7 +43,9 @@ rmSync(join(root, "dist"), { recursive: true, force: true });
 await Promise.all([
   build({
     ...common,
-    entryPoints: Object.fromEntries(["blemeesctl", "sm"].map((name) => [name, `src/bin/${name}.ts`])),
+    entryPoints: Object.fromEntries(
+      ["blemees", "blemeesctl", "sm"].map((name) => [name, `src/bin/${name}.ts`]),
+    ),
     banner: withRequire,
     splitting: true,
     chunkNames: "cli/[name]-[hash]",
@@ -66,6 +73,7 @@ for (const name of PROGRAMS) chmodSync(join(root, "dist", `${name}.js`), 0o755);
 setDaemonFlags(join(root, "dist/blemeesd.js"));
 writeAgentTools(join(root, "dist/agent-tools"));
 writeTypes();
+await buildWeb(join(root, "dist/web"), { version });
 if (!isQuiet) console.log(`built dist/ in ${Date.now() - startedMs} ms`);
 
 /**

@@ -10,6 +10,7 @@ const steps = [
     ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."],
   ],
   ["types", process.execPath, ["node_modules/typescript/bin/tsc", "-p", "."]],
+  ["types of the dashboard", process.execPath, ["node_modules/typescript/bin/tsc", "-p", "web"]],
   ["generated files", process.execPath, ["scripts/docs.mjs", "--check"]],
   ...(process.argv.includes("--no-tests") ? [] : [["tests", process.execPath, ["scripts/test.mjs"]]]),
 ];

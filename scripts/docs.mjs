@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { SCREEN_ALIAS } from "./bundling.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const work = mkdtempSync(join(tmpdir(), "blemees-docs-"));
@@ -18,6 +19,7 @@ try {
     target: "node20",
     format: "esm",
     logLevel: "warning",
+    alias: SCREEN_ALIAS,
     // CommonJS packages inside an ES module bundle call require().
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

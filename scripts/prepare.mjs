@@ -25,7 +25,8 @@ export function prepare() {
     // do not have them. The versions still come from the lock file.
     run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]);
   }
-  const sources = newest([join(root, "src"), join(root, "package.json"), join(root, "scripts/build.mjs")]);
+  const built = ["src", "web", "package.json", "scripts/build.mjs", "scripts/build-web.mjs"];
+  const sources = newest(built.map((name) => join(root, name)));
   if (!existsSync(join(root, "dist/blemeesd.js")) || newest([join(root, "dist/blemeesd.js")]) < sources) {
     console.error("· building …");
     run(process.execPath, ["scripts/build.mjs", "--quiet"]);

@@ -1,10 +1,13 @@
-// npm start: installs and builds what is missing, then runs the daemon in the foreground.
+// npm start: installs and builds what is missing, then runs the daemon in the foreground, with the dashboard.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { prepare, root } from "./prepare.mjs";
 
 prepare();
-const daemon = spawn(join(root, "dist/blemeesd.js"), process.argv.slice(2), { stdio: "inherit" });
+// A port that the person has chosen, by a flag, the environment or the config file, is the one that --web takes.
+const daemon = spawn(join(root, "dist/blemeesd.js"), ["--web", ...process.argv.slice(2)], {
+  stdio: "inherit",
+});
 // The terminal sends Ctrl-C to both; a service manager signals only us.
 process.on("SIGINT", () => undefined);
 process.on("SIGTERM", () => daemon.kill("SIGTERM"));

@@ -39,7 +39,7 @@ export function httpPage(): string {
     "HTTP/1.1 on the daemon's Unix socket, beside blemees/2: the first byte of a connection tells which. With `--http [port]` also on that port of 127.0.0.1. Bodies are JSON; the same as OpenAPI 3.1: `GET /openapi.json`, [schemas/openapi.json](../schemas/openapi.json).",
     "On the Unix socket:",
     `\`\`\`sh\n${EXAMPLES}\n\`\`\``,
-    "On loopback every request needs the token; its file is made at the first `--http` and only you can read it. To change the token, remove the file and start again.",
+    "On loopback every request needs the token, but for the dashboard's own files (`/`, `/web/{file}`), which hold no data, and `POST /web/enter`, which takes the one-time word of a link. The token's file is made with the first port and only you can read it. To change the token, remove the file and start again.",
     `\`\`\`sh\n${LOOPBACK}\n\`\`\``,
     "## Rules",
     RULES,

@@ -10,4 +10,5 @@ await main({
   observeWorker: new URL("./observe-worker.js", import.meta.url),
   agentTools: new URL("./agent-tools/", import.meta.url),
   demian: new URL("./demian.js", import.meta.url),
+  webFiles: new URL("./web/", import.meta.url),
 });

@@ -29,10 +29,13 @@ import type {
   SessionView,
   SpawnBody,
   SpawnReply,
+  Stats,
+  StatsFilter,
   StoppedReply,
   StreamItem,
   WaitOptions,
   WaitReply,
+  WebLink,
 } from "./http/types.ts";
 import type { RequestsFilter, RespondOptions } from "./requests.ts";
 
@@ -55,13 +58,21 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export class HttpClient {
   readonly socket: string;
+  readonly #session_id: string | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #retry: RetryOptions;
 
   constructor({ socket, session_id, retry = DEFAULT_RETRY, onRetry }: HttpOptions = {}) {
     this.socket = findSocket(socket);
+    this.#session_id = session_id;
     this.#headers = session_id === undefined ? {} : { "x-blemees-session": session_id };
     this.#retry = { backoff: retry, onRetry };
+  }
+
+  /** The same one that tries nothing again: for who does that, and tells of it (`client/view/source.ts`). */
+  withoutRetry(): HttpClient {
+    const caller = this.#session_id === undefined ? {} : { session_id: this.#session_id };
+    return new HttpClient({ socket: this.socket, ...caller, retry: false });
   }
 
   health(): Promise<HealthReply> {
@@ -204,6 +215,16 @@ export class HttpClient {
   /** The newest first. */
   async actions(session_id: string, limit?: number): Promise<Action[]> {
     return (await this.#get<ActionsReply>(pathOf(session_id, "actions"), { limit })).actions;
+  }
+
+  /** What agents did over time, for charts. */
+  stats(filter: StatsFilter = {}): Promise<Stats> {
+    return this.#get("/stats", { ...filter });
+  }
+
+  /** A link that opens the dashboard once; `port` counts only when the loopback port is not open yet. */
+  webLink({ port }: { port?: number } = {}): Promise<WebLink> {
+    return this.#once({ method: "POST", path: "/web/links", body: port === undefined ? {} : { port } });
   }
 
   #get<T>(path: string, query: Query = {}): Promise<T> {

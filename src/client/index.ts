@@ -41,9 +41,15 @@ export type {
   SessionView,
   SpawnBody,
   SpawnReply,
+  Stats,
+  StatsFilter,
   StreamItem,
+  ToolStat,
+  TurnStat,
   WaitOptions,
   WaitReply,
+  WaitStat,
+  WebLink,
 } from "./http/types.ts";
 export { HttpClient, type HttpOptions } from "./http.ts";
 export type { OpenOptions } from "./port.ts";
@@ -58,3 +64,5 @@ export {
 export type { SessionHandle, WatchHandle } from "./session.ts";
 export type { StreamEnd } from "./stream.ts";
 export type { Turn } from "./turn.ts";
+export type { Entry, LinkState, ToolEntry, ToolStatus, View, ViewInput } from "./view/types.ts";
+export { applyInputs, changedEntries, type EntryChange, emptyView, type Limits } from "./view.ts";

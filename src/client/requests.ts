@@ -51,8 +51,9 @@ export function requestOf(frame: SessionFrame): RequestNews | undefined {
   if (frame.type !== "agent.notice") return undefined;
   const { category, data } = frame;
   const request = (data as { request?: Partial<RequestRow> } | undefined)?.request;
-  if (!Object.hasOwn(CATEGORIES, category) || category !== `request_${String(request?.status)}`)
-    return undefined;
+  const status: unknown = request?.status;
+  if (typeof category !== "string" || typeof status !== "string") return undefined;
+  if (!Object.hasOwn(CATEGORIES, category) || category !== `request_${status}`) return undefined;
   return request as RequestNews;
 }
 

@@ -1,4 +1,5 @@
 // What a person at a terminal sees when the daemon starts: where it is, which agents it found, what to try.
+import { hostname } from "node:os";
 import { resolveSocketPath } from "../base/socket-path.ts";
 import type { Config } from "./config.ts";
 
@@ -8,6 +9,10 @@ const PRESENT = "present";
 export interface HttpAddress {
   port: number;
   tokenFile: string;
+  /** Opens the dashboard once. */
+  link?: string;
+  /** Why there is none. */
+  noLink?: string;
 }
 
 export function bannerText(
@@ -29,9 +34,6 @@ export function bannerText(
   const run = `npx blemeesctl${flag}`;
   return [
     `blemeesd ${version} is listening on ${config.socket_path}`,
-    ...(http === undefined
-      ? []
-      : [`  http      http://127.0.0.1:${http.port}, the token is in ${http.tokenFile}`]),
     `  history   ${historyText(config)}`,
     `  agents    ${agents.join(", ")}`,
     ...missing.map(
@@ -44,16 +46,39 @@ export function bannerText(
           "            agent a model (npx demian list-providers), then start again.",
         ]
       : []),
+    ...(http === undefined
+      ? []
+      : [`  http      http://127.0.0.1:${http.port}, the token is in ${http.tokenFile}`]),
     "",
-    "Try, in another terminal:",
+    ...dashboardLines(http, isDemo, flag),
+    `${http?.link === undefined ? "Try" : "Or"}, in another terminal:`,
+    `  npx sm${flag} spawn ${backend} "${isDemo ? "approve" : "what does this project do?"}"`,
+    `  npx sm${flag} tui                 all sessions on one screen; npx blemees is the same`,
     `  ${run} run --backend ${backend} "hello"`,
     ...(isDemo ? [`  ${run} run --backend demo "use a tool"`] : []),
-    `  npx sm${flag} spawn ${backend} "${isDemo ? "approve" : "what does this project do?"}"`,
-    `  npx sm${flag} all`,
+    ...(http === undefined ? [`  npx sm${flag} web                 the dashboard in your browser`] : []),
     "",
     "Ctrl-C stops it when running turns have finished; twice, at once.",
     "",
   ].join("\n");
+}
+
+/** The link is a way in like a password: only for the person at this terminal. */
+function dashboardLines(http: HttpAddress | undefined, isDemo: boolean, flag: string): string[] {
+  if (http?.noLink !== undefined) return [`No dashboard: ${http.noLink}`, ""];
+  if (http?.link === undefined) return [];
+  return [
+    "Open this link in your browser:",
+    `  ${http.link}`,
+    isDemo
+      ? 'There press "Try the demo": an agent will ask you for something, and you answer it.'
+      : 'There press "New session", or "Try the demo" to see how an agent asks and you answer.',
+    `The link works once, within 10 minutes; another one: npx sm${flag} web`,
+    ...(process.env["SSH_CONNECTION"] === undefined
+      ? []
+      : [`From your own machine, first: ssh -L ${http.port}:127.0.0.1:${http.port} ${hostname()}`]),
+    "",
+  ];
 }
 
 /** A configured agent that is not there may only be misspelt. */

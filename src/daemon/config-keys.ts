@@ -52,6 +52,14 @@ export const CONFIG_KEYS = {
     meaning:
       "Serve HTTP on this port of 127.0.0.1 too (alone: 7433; 0 is any free one), with the token of `http-token` in the state directory. On the Unix socket it is always there.",
   },
+  web: {
+    flag: "web",
+    alone: "true",
+    env: "BLEMEESD_WEB",
+    check: yesOrNo.default(false),
+    meaning:
+      "Serve the dashboard from the start, on the port of `http_port`, else 7433, else any free one; on a terminal its link is shown. Without it, `sm web` opens the port when it is wanted.",
+  },
   claude_bin: {
     flag: "claude",
     env: "BLEMEESD_CLAUDE",

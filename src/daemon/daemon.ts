@@ -32,8 +32,10 @@ const STORE_DELAY_MS = 20;
 
 export interface Daemon {
   detection: Detection;
-  /** The loopback listener, if there is one. */
+  /** The loopback listener, if it was asked for. */
   http?: HttpAddress;
+  /** A link to the dashboard that works once. Never for the log. */
+  webLink(): Promise<string>;
   /** Rejects when the store cannot be opened; the daemon is of no use then. */
   ready: Promise<void>;
   /** Lets turns finish within the grace time, or until `hurry`, then ends everything. */
@@ -55,6 +57,8 @@ export interface DaemonParts {
   agentTools: URL;
   /** The script of our own agent. */
   demian: URL;
+  /** The dashboard's files. */
+  webFiles: URL;
 }
 
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -139,7 +143,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       max_line_bytes: config.max_line_bytes,
     },
   };
-  const { listening, http } = await openWaysIn(config, { hub, manager, metrics, facts, log });
+  const ways = await openWaysIn(config, { hub, manager, metrics, facts, log }, parts.webFiles);
+  const { listening, http, webLink } = ways;
   log.info("daemon.start", { socket_path: config.socket_path, pid: process.pid, version: parts.version });
   detection = detectBackends(backends, log);
   setTimeout(bound, STORE_DELAY_MS);
@@ -152,6 +157,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   return {
     detection,
     ...(http === undefined ? {} : { http }),
+    webLink,
     ready,
     kill: () => identity.killOwn(),
     activeTurns: () => hub.counts().active_turns,

@@ -21,10 +21,12 @@ export interface MainOptions {
   agentTools: URL;
   /** The script of our own agent. */
   demian: URL;
+  /** The dashboard's files. */
+  webFiles: URL;
 }
 
 export async function main(options: MainOptions): Promise<void> {
-  const { version, storeWorker, observeWorker, agentTools, demian } = options;
+  const { version, storeWorker, observeWorker, agentTools, demian, webFiles } = options;
   const isTerminal = process.stderr.isTTY === true;
   const start = readCommandLine(options);
   if (start === undefined) return;
@@ -43,7 +45,7 @@ export async function main(options: MainOptions): Promise<void> {
   let daemon: Daemon;
   try {
     daemon = await startDaemon({
-      ...{ config, version, log, storeWorker, observeWorker, agentTools, demian },
+      ...{ config, version, log, storeWorker, observeWorker, agentTools, demian, webFiles },
       env: process.env,
     });
   } catch (error) {
@@ -60,7 +62,17 @@ export async function main(options: MainOptions): Promise<void> {
   });
   if (isTerminal) {
     await daemon.detection.done;
-    process.stderr.write(`${bannerText(config, version, daemon.detection.found(), daemon.http)}\n`);
+    const link = daemon.http === undefined ? undefined : await linkOrWhy(daemon);
+    const http = daemon.http === undefined ? undefined : { ...daemon.http, ...link };
+    process.stderr.write(`${bannerText(config, version, daemon.detection.found(), http)}\n`);
+  }
+}
+
+async function linkOrWhy(daemon: Daemon): Promise<{ link: string } | { noLink: string }> {
+  try {
+    return { link: await daemon.webLink() };
+  } catch (error) {
+    return { noLink: messageOf(error) };
   }
 }
 

@@ -1,6 +1,14 @@
-// The ways in of clients: the Unix socket, with HTTP on it, and the loopback port when it is asked for.
+// The ways in of clients: the Unix socket, with HTTP on it, and the loopback port, at the start or when the dashboard
+// is asked for.
 import { join } from "node:path";
-import { createHttpDoor, HTTP_DEFAULTS, type HttpContext, type HttpLimits } from "../servers/http/index.ts";
+import { fileURLToPath } from "node:url";
+import {
+  createHttpDoor,
+  HTTP_DEFAULTS,
+  type HttpContext,
+  type HttpLimits,
+  Loopback,
+} from "../servers/http/index.ts";
 import { listenOnSocket } from "../servers/socket/index.ts";
 import type { Listening, ServerContext } from "../servers/types.ts";
 import type { HttpAddress } from "./banner.ts";
@@ -11,11 +19,17 @@ const HELLO_TIMEOUT_MS = 5_000;
 
 export interface WaysIn {
   listening: Listening;
-  /** Absent without `--http`. */
+  /** Absent without `--http` and `--web`. */
   http?: HttpAddress;
+  /** A link to the dashboard, for the person who starts it. */
+  webLink(): Promise<string>;
 }
 
-export async function openWaysIn(config: Config, context: ServerContext & HttpContext): Promise<WaysIn> {
+export async function openWaysIn(
+  config: Config,
+  context: ServerContext & Omit<HttpContext, "web">,
+  webFiles: URL,
+): Promise<WaysIn> {
   const shared = {
     maxConnections: config.max_connections,
     slowConsumerMs: config.slow_consumer_s * 1000,
@@ -27,6 +41,11 @@ export async function openWaysIn(config: Config, context: ServerContext & HttpCo
     maxBodyBytes: config.max_line_bytes,
     tokenFile: join(config.state_dir, "http-token"),
   };
+  const loopback = new Loopback(context, {
+    limits,
+    port: config.http_port,
+    webDirectory: fileURLToPath(webFiles),
+  });
   // First: a daemon that may not have the socket touches nothing else.
   const socket = await listenOnSocket(
     {
@@ -36,13 +55,14 @@ export async function openWaysIn(config: Config, context: ServerContext & HttpCo
       helloTimeoutMs: HELLO_TIMEOUT_MS,
     },
     context,
-    createHttpDoor(context, limits),
+    createHttpDoor(loopback.context, limits),
   );
-  if (config.http_port === undefined) return { listening: socket };
+  const listening = both(loopback, socket);
+  const webLink = async (): Promise<string> => (await loopback.link()).url;
+  if (config.http_port === undefined && !config.web) return { listening, webLink };
   try {
-    const { listenOnHttp } = await import("../servers/http/listen.ts");
-    const http = await listenOnHttp({ ...limits, port: config.http_port }, context);
-    return { listening: both(http, socket), http: { port: http.port, tokenFile: limits.tokenFile } };
+    const { port } = await loopback.open();
+    return { listening, webLink, http: { port, tokenFile: limits.tokenFile } };
   } catch (error) {
     await socket.close();
     throw error;

@@ -10,8 +10,20 @@ import {
   type Statement,
 } from "../base/sqlite/database.ts";
 import { prune } from "./retention.ts";
-import type { EventRow, PruneCounts, Retention, Row, RowQuery, StoredRow, TurnCut } from "./rows.ts";
+import type {
+  EventRow,
+  PruneCounts,
+  Retention,
+  Row,
+  RowQuery,
+  StatsOrder,
+  StoredRow,
+  TurnCut,
+} from "./rows.ts";
 import { migrate, TABLES, TOOL_COLUMNS, TURN_COLUMNS } from "./schema.ts";
+import { toStats } from "./stats.ts";
+import { readStatRows } from "./stats-rows.ts";
+import type { ObservedStats } from "./types.ts";
 
 export interface EventsOptions {
   path: string;
@@ -82,6 +94,11 @@ export class EventsDatabase {
       .prepare("SELECT session_id FROM tool_events UNION SELECT session_id FROM turn_events")
       .all() as { session_id: string }[];
     return ids.map(({ session_id }) => this.page({ session_id, limit: NEWEST }).reverse());
+  }
+
+  /** With rows that are not stored yet, or just now. */
+  stats({ unstored, ...query }: StatsOrder): ObservedStats {
+    return toStats([...readStatRows(this.#db, query), ...unstored], query);
   }
 
   prune(limits: Retention): PruneCounts {

@@ -6,7 +6,9 @@ import type { Log } from "../base/log.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
 import { newestFirst } from "./memory-rows.ts";
 import type { EventRow, Retention, Row, RowQuery, Rows, StoredRow } from "./rows.ts";
+import { toStats } from "./stats.ts";
 import { ObserveThread } from "./thread.ts";
+import type { ObservedStats, StatsQuery } from "./types.ts";
 import type { Op, Ops } from "./worker-calls.ts";
 
 export interface DiskTimes {
@@ -121,8 +123,23 @@ export class DiskRows implements Rows {
     return this.#hasFile() ? this.#read("newest", undefined) : [];
   }
 
+  async stats(query: StatsQuery): Promise<ObservedStats> {
+    void this.#flush();
+    // What is being written may be in the answer already; that it counts once is up to the sum.
+    const unstored = [...this.#writing, ...this.#waiting].filter(isEvent).map(withoutPayload);
+    if (!this.#hasFile()) return toStats(unstored, query);
+    try {
+      return await this.#read("stats", { ...query, unstored });
+    } catch {
+      return toStats(unstored, query); // told; what is in memory is still there
+    }
+  }
+
   /** That it fails is told once until it goes well again: lists of sessions ask every second. */
-  async #read<K extends "page" | "newest">(op: K, order: Ops[K]["order"]): Promise<Ops[K]["reply"]> {
+  async #read<K extends "page" | "newest" | "stats">(
+    op: K,
+    order: Ops[K]["order"],
+  ): Promise<Ops[K]["reply"]> {
     try {
       const reply = await this.#ask(op, order);
       this.#cannotRead = false;
@@ -320,6 +337,11 @@ function declareCounters(metrics: Metrics): DiskCounters {
 
 function isEvent(row: Row): row is EventRow {
   return row.kind === "tool" || row.kind === "turn";
+}
+
+function withoutPayload({ kind, row }: EventRow): EventRow {
+  const { raw_payload_json: _, ...rest } = row;
+  return { kind, row: rest } as EventRow;
 }
 
 function isForget(row: Row): row is Extract<Row, { kind: "forget" }> {

@@ -1,5 +1,7 @@
 // Rows in memory, for a daemon that keeps nothing: the newest of all sessions together.
 import type { EventRow, Row, RowQuery, Rows } from "./rows.ts";
+import { toStats } from "./stats.ts";
+import type { ObservedStats, StatsQuery } from "./types.ts";
 
 const MAX_ROWS = 5_000;
 
@@ -30,6 +32,10 @@ export class MemoryRows implements Rows {
   /** What is here was seen by this daemon, so nobody has to be told. */
   newest(): Promise<EventRow[][]> {
     return Promise.resolve([]);
+  }
+
+  stats(query: StatsQuery): Promise<ObservedStats> {
+    return Promise.resolve(toStats(this.#rows, query));
   }
 
   close(): Promise<void> {

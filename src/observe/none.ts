@@ -9,6 +9,7 @@ export const noObserver: Observer = {
   actions: () => Promise.resolve([]),
   toolEvents: () => Promise.resolve([]),
   turnEvents: () => Promise.resolve([]),
+  stats: () => Promise.resolve({ turns: [], tools: [], waits: [], is_cut: false }),
   forget: () => undefined,
   close: () => Promise.resolve(),
 };

@@ -144,6 +144,7 @@ export function createObserver(options: ObserverOptions): Observer {
       const page = await rows.page({ ...filter, kind: "turn" });
       return page.flatMap((found) => (found.kind === "turn" ? [found.row] : []));
     },
+    stats: (query) => rows.stats(query),
     forget(session_id) {
       states.delete(session_id);
       lasts.delete(session_id);

@@ -1,5 +1,5 @@
 // What the reducer makes and a keeper of rows takes, in the order in which it happened.
-import type { ToolEvent, TurnEvent } from "./types.ts";
+import type { ObservedStats, StatsQuery, ToolEvent, TurnEvent } from "./types.ts";
 
 export type EventRow = { kind: "tool"; row: ToolEvent } | { kind: "turn"; row: TurnEvent };
 
@@ -29,6 +29,11 @@ export interface RowQuery {
   before?: number;
 }
 
+/** For the thread that has the database. */
+export interface StatsOrder extends StatsQuery {
+  unstored: readonly EventRow[];
+}
+
 export interface Retention {
   /** 0 switches a limit off. */
   maxAgeMs: number;
@@ -49,5 +54,6 @@ export interface Rows {
   page(query: RowQuery): Promise<(EventRow & { id?: number })[]>;
   /** The newest few rows of every session, oldest first. */
   newest(): Promise<EventRow[][]>;
+  stats(query: StatsQuery): Promise<ObservedStats>;
   close(): Promise<void>;
 }

@@ -53,6 +53,11 @@ export const TURN_COLUMNS = [
   "created_at_ms",
 ] as const satisfies (keyof TurnEvent)[];
 
+/** Which rows statistics are made of (stats-rows.ts), in the words of the indices on them. */
+export const TURN_ROWS = "event_type <> 'message'";
+export const CALL_ROWS = "request_id IS NULL AND event_type <> 'output_delta'";
+export const REQUEST_ROWS = "request_id IS NOT NULL";
+
 const CREATED_AT = "strftime('%Y-%m-%dT%H:%M:%fZ', created_at_ms / 1000.0, 'unixepoch') AS created_at";
 
 /** The views have the rows of the Codex app-server under the names, and with the columns, of sm#288. */
@@ -114,6 +119,9 @@ const MIGRATIONS: readonly string[] = [
      session_id, thread_id, turn_id, event_type, origin, duration_ms, time_to_first_token_ms, input_tokens,
      output_tokens, cost_usd, final_status, error_code, error_message, raw_payload_json, ${CREATED_AT}
    FROM turn_events WHERE source_provider = 'codex-app';`,
+  `CREATE INDEX turn_stats ON turn_events (created_at_ms) WHERE ${TURN_ROWS};
+   CREATE INDEX call_stats ON tool_events (created_at_ms) WHERE ${CALL_ROWS};
+   CREATE INDEX request_stats ON tool_events (created_at_ms) WHERE ${REQUEST_ROWS};`,
 ];
 
 export function migrate(db: Database): void {

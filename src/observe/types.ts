@@ -2,6 +2,7 @@
 import type { Action } from "../protocol/actions.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import type { Stats } from "../protocol/stats.ts";
 
 /** The terms of sm#288; `phase` is before, while and after the tool runs. */
 export const TOOL_EVENT_TYPES = [
@@ -86,6 +87,17 @@ export interface RowsFilter {
   limit: number;
 }
 
+export interface StatsQuery {
+  /** What ended before is left out. */
+  since_ms: number;
+  session_id?: string;
+  /** Of each list, the newest. */
+  limit: number;
+}
+
+/** `backend` is the name that the rows have it by; what nobody saw end has no end. */
+export type ObservedStats = Omit<Stats, "since_ms" | "until_ms">;
+
 /** The ear of observability on the one path of events. Nothing here waits or throws. */
 export interface Observer {
   /** Every frame that a session publishes, in order, with its row as it is at that moment. */
@@ -100,6 +112,7 @@ export interface Observer {
   actions(filter: RowsFilter): Promise<Action[]>;
   toolEvents(filter: RowsFilter): Promise<ToolEvent[]>;
   turnEvents(filter: RowsFilter): Promise<TurnEvent[]>;
+  stats(query: StatsQuery): Promise<ObservedStats>;
   /** The session's history is deleted. */
   forget(session_id: string): void;
   /** Writes what waits and closes the database. */

@@ -1,11 +1,13 @@
 // What crosses between the daemon and the thread of observability.db: one call in, one reply out, in order.
 import type { MovedAside } from "../base/sqlite/database.ts";
-import type { PruneCounts, Retention, Row, RowQuery, StoredRow } from "./rows.ts";
+import type { PruneCounts, Retention, Row, RowQuery, StatsOrder, StoredRow } from "./rows.ts";
+import type { ObservedStats } from "./types.ts";
 
 export interface Ops {
   write: { order: readonly Row[]; reply: { refused: number } };
   page: { order: RowQuery; reply: StoredRow[] };
   newest: { order: undefined; reply: StoredRow[][] };
+  stats: { order: StatsOrder; reply: ObservedStats };
   prune: { order: Retention; reply: PruneCounts };
   close: { order: undefined; reply: undefined };
 }

@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../base/coded-error.ts";
 import type { MovedAside } from "../base/sqlite/database.ts";
 import { EventsDatabase } from "./database.ts";
-import type { Retention, Row, RowQuery } from "./rows.ts";
+import type { Retention, Row, RowQuery, StatsOrder } from "./rows.ts";
 import type { WorkerCall, WorkerReply, WorkerStart } from "./worker-calls.ts";
 
 const port = parentPort;
@@ -58,6 +58,8 @@ function answer(database: EventsDatabase, { op, order }: WorkerCall): unknown {
       return database.page(order as RowQuery);
     case "newest":
       return database.newest();
+    case "stats":
+      return database.stats(order as StatsOrder);
     case "prune":
       return database.prune(order as Retention);
     case "close":

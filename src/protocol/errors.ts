@@ -100,6 +100,7 @@ export const ERRORS = {
     fatal: false,
     http: 415,
   },
+  too_many_tries: { meaning: "HTTP: too many wrong one-time links were tried.", fatal: false, http: 429 },
   too_many_streams: { meaning: "HTTP: too many event streams are open.", fatal: false, http: 503 },
   store_failed: { meaning: "It could not be stored, so nothing was done.", fatal: false, http: 503 },
   oversize_message: { meaning: "An inbound frame is too large.", fatal: true, http: 413 },

@@ -51,6 +51,11 @@ export function openTranscript(order: TranscriptOrder): TranscriptWriter {
   return new Transcript(order);
 }
 
+/** From the workspace. */
+export function transcriptPath(sessionId: string): string {
+  return join(".demian", "transcripts", sessionId, "session.jsonl");
+}
+
 class Transcript implements TranscriptWriter {
   readonly path: string;
   readonly #onProblem: (message: string) => void;
@@ -60,7 +65,7 @@ class Transcript implements TranscriptWriter {
   #hasTold = false;
 
   constructor({ root, sessionId, onProblem }: TranscriptOrder) {
-    this.path = join(".demian", "transcripts", sessionId, "session.jsonl");
+    this.path = transcriptPath(sessionId);
     this.#onProblem = onProblem;
     try {
       this.#file = openSafely(root, sessionId);

@@ -5,6 +5,7 @@ import type { UserMessage } from "../protocol/content.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, Budget } from "../protocol/session.ts";
+import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { RespondOrder } from "./requests.ts";
 import type { Attachment, Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
@@ -66,6 +67,15 @@ export interface WaitOrder {
   signal?: AbortSignal;
 }
 
+export interface StatsOrder {
+  /** What ended before is left out. */
+  since_ms: number;
+  /** Only of this session. */
+  session_id?: string;
+  /** Of each list, the newest. */
+  limit: number;
+}
+
 export interface Manager {
   spawn(order: SpawnOrder): Promise<{ session: SessionView; message_id?: string; repeated: boolean }>;
   views(filter: ViewFilter): Promise<SessionView[]>;
@@ -103,6 +113,7 @@ export interface Manager {
   requests(filter: RequestsFilter & { tree?: boolean }): Promise<RequestsPage>;
   request(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined>;
   actions(session_id: string, limit: number): Promise<Action[]>;
+  stats(order: StatsOrder): Promise<Stats>;
   /** Changes of all sessions from now on; a listener never waits or throws. Gives what ends it. */
   onChange(listener: (change: ChangeView) => void): () => void;
 }

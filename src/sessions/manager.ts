@@ -7,6 +7,7 @@ import type { Action } from "../protocol/actions.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Store } from "../store/types.ts";
 import type { Changes } from "./changes.ts";
@@ -14,10 +15,19 @@ import { readEvents } from "./events-page.ts";
 import type { Family } from "./family.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { descendants } from "./kin.ts";
-import type { EventsOrder, InputOrder, Manager, SpawnOrder, ViewFilter, WaitOrder } from "./manager-types.ts";
+import type {
+  EventsOrder,
+  InputOrder,
+  Manager,
+  SpawnOrder,
+  StatsOrder,
+  ViewFilter,
+  WaitOrder,
+} from "./manager-types.ts";
 import { unknownSession, waitsFor } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import { spawnSession } from "./spawn.ts";
+import { settledStats } from "./stats.ts";
 import type { SessionTable } from "./table.ts";
 import type { Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 import { settledAction } from "./view.ts";
@@ -217,6 +227,23 @@ export class SessionManager implements Manager {
     const actions = await this.#parts.observer.actions({ session_id, limit });
     const view = this.#parts.views.of(session_id);
     return actions.map((action) => settledAction(action, view));
+  }
+
+  async stats({ session_id, ...order }: StatsOrder): Promise<Stats> {
+    const { table, observer } = this.#parts;
+    await table.ready;
+    if (session_id !== undefined) await this.#known(session_id);
+    const scope = session_id === undefined ? {} : { session_id };
+    const until_ms = Date.now();
+    const [observed, { requests: pending }] = await Promise.all([
+      observer.stats({ ...order, ...scope }),
+      this.requests({ ...scope, limit: order.limit }),
+    ]);
+    const rows = [...table.rows()].filter((row) => session_id === undefined || row.session_id === session_id);
+    return settledStats(
+      { since_ms: order.since_ms, until_ms, ...observed },
+      { rows: new Map(rows.map((row) => [row.session_id, row])), pending, limit: order.limit },
+    );
   }
 
   onChange(listener: (change: ChangeView) => void): () => void {

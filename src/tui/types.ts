@@ -29,6 +29,8 @@ export interface SessionDriver {
    * itself, because nothing else can be done meanwhile (demian §13).
    */
   readonly requestFocus: "asked" | "modal";
+  /** It ends with the screen; by default it goes on without it. Ctrl-C is then its end as of any program: status 130. */
+  readonly endsWithScreen?: boolean;
   /** What stands in the status line beside the rest: provider, agent, sandbox. */
   settings?(): readonly string[];
   close(): Promise<void>;

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
+// @ts-expect-error: a script without types
+import { SCREEN_ALIAS } from "../../scripts/bundling.mjs";
 
 export interface Ran {
   code: number | null;
@@ -35,6 +37,7 @@ export class BuiltProgram {
       platform: "node",
       format: "esm",
       metafile: true,
+      alias: SCREEN_ALIAS,
     });
     return new BuiltProgram(directory, join(directory, `${name}.mjs`), startedModules(metafile, entryPoint));
   }

@@ -46,6 +46,7 @@ const MANAGER = [
   "method_not_allowed",
   "unsupported_media_type",
   "too_many_streams",
+  "too_many_tries",
 ];
 
 test("the table has the codes of the specification, of the ledger and of the manager, and no others", () => {

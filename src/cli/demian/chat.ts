@@ -9,7 +9,7 @@ import { cutTo } from "../bar.ts";
 import { usageLines } from "../help-lines.ts";
 import { CHAT_COMMANDS, readTyped } from "./chat-commands.ts";
 import { Choosing } from "./choosing.ts";
-import { compactedText } from "./event-lines.ts";
+import { compactedText } from "./event-words.ts";
 import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
@@ -238,20 +238,20 @@ export class Chat {
     if (name === "/stop") screen.note("· no task is running");
     if (name === "/help") screen.say(["", ...usageLines(CHAT_COMMANDS), ""].join("\n"));
     if (name === "/agents") screen.say(subAgentLines(this.#options.runtime, this.#main).join("\n"));
-    if (name === "/use-plan") await this.#usePlan(session, word);
-    if (name === "/agent") await this.#useAgent(session, word);
-    if (name === "/provider" || name === "/model") await this.#useProvider(session, name, word);
+    if (name === "/use-plan") await this.#sendPlan(session, word);
+    if (name === "/agent") await this.#takeAgent(session, word);
+    if (name === "/provider" || name === "/model") await this.#takeProvider(session, name, word);
     if (name !== "/compact") return;
     const report = session.compact();
     screen.note(`· ${report === undefined ? "there is too little to compact" : compactedText(report)}`);
   }
 
-  async #usePlan(session: DemianSession, word: string | undefined): Promise<void> {
+  async #sendPlan(session: DemianSession, word: string | undefined): Promise<void> {
     if (session.plan === undefined) this.#options.screen.note(NO_PLAN);
     else await this.#turn(word ?? "Carry out this plan.", true);
   }
 
-  async #useAgent(session: DemianSession, word: string | undefined): Promise<void> {
+  async #takeAgent(session: DemianSession, word: string | undefined): Promise<void> {
     const { screen, runtime } = this.#options;
     if (word === undefined) {
       const rows = runtime.agents
@@ -273,7 +273,7 @@ export class Chat {
     if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
   }
 
-  async #useProvider(session: DemianSession, name: string, word: string | undefined): Promise<void> {
+  async #takeProvider(session: DemianSession, name: string, word: string | undefined): Promise<void> {
     const { screen, runtime } = this.#options;
     const before = teamLine(runtime, this.#main);
     const chosen = await this.#newChoice(name, word);

@@ -12,6 +12,8 @@ export interface Context {
   /** One JSON document instead of text. */
   isJson: boolean;
   io: Io;
+  /** blemeesd, for `--daemon`. */
+  daemonProgram: string;
   createRuntime(order: RuntimeOrder): Promise<Runtime>;
 }
 

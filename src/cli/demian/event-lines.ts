@@ -4,13 +4,12 @@ import { revealLine, sanitizeLine } from "../../base/sanitize.ts";
 import type { RuntimeEvent } from "../../runtime/events.ts";
 import type { FileChange } from "../../runtime/workspace/types.ts";
 import { behindBar, cutTo } from "../bar.ts";
+import { badgeOf, compactedText, eventWords } from "./event-words.ts";
 import { seconds, spentText } from "./spent.ts";
 
 const MAX_TITLE = 160;
 const MAX_PREVIEW_LINES = 6;
 const MAX_PREVIEW_LINE = 300;
-/** Of demian's own there is none. */
-const BADGES: Readonly<Record<string, string>> = { claudecode: "CC" };
 
 type Of<T extends RuntimeEvent["type"]> = Extract<RuntimeEvent, { type: T }>;
 
@@ -80,53 +79,23 @@ function ownLine(event: RuntimeEvent, columns: number): Line | undefined {
       return { kind: "note", text: `  ✓ ${endedText(event)}` };
     case "tool.failed":
       return failedLine(event, columns);
-    case "provider.retry":
-      return {
-        kind: "warn",
-        text: `! ${sanitizeLine(event.provider)}: ${sanitizeLine(event.reason)}; again in ${seconds(event.delayMs)} (${event.attempt} of ${event.maxAttempts})`,
-      };
-    case "hook.fired":
-      if (event.decision !== "warn" && event.decision !== "block") return undefined;
-      return { kind: "warn", text: `! hook ${sanitizeLine(event.hook)} ${hookText(event)}` };
-    case "hook.failed":
-      return {
-        kind: "warn",
-        text: `! hook ${sanitizeLine(event.hook)} failed${event.blocked ? " and so blocked" : ""}: ${sanitizeLine(event.message)}`,
-      };
-    case "permission.denied":
-      return { kind: "warn", text: deniedText(event) };
-    case "context.compacted":
-      // Whoever asked for it is told by the one who did it.
-      return event.manual ? undefined : { kind: "note", text: `· ${compactedText(event)}` };
-    case "session.context.split":
-      return { kind: "note", text: `· ${badgeOf(event.executor)}${sanitizeLine(event.message)}` };
-    case "warning":
-      return { kind: "warn", text: `! ${sanitizeLine(event.message)}` };
     default:
-      return undefined;
+      return noticeLine(event);
   }
 }
 
-export function compactedText(report: {
-  beforeTokens: number;
-  afterTokens: number;
-  dropped: number;
-  kept: number;
-}): string {
-  const { beforeTokens, afterTokens, dropped, kept } = report;
-  return `compacted: about ${beforeTokens} tokens became ${afterTokens}; ${kept} messages kept, ${dropped} summarised`;
+function noticeLine(event: RuntimeEvent): Line | undefined {
+  const said = eventWords(event);
+  if (said === undefined) return undefined;
+  const { level, text } = said;
+  const mark = event.type === "permission.denied" ? "✗" : level === "info" ? "·" : "!";
+  return { kind: level === "info" ? "note" : "warn", text: `${mark} ${text}` };
 }
 
 function startedText({ title, sandbox, executor }: Of<"tool.started">, columns: number): string {
   const width = Math.min(MAX_TITLE, columns - 20);
   const held = sandbox === undefined ? "" : `  [${sanitizeLine(sandbox)}]`;
   return `● ${badgeOf(executor)}${cutTo(revealLine(title), Math.max(20, width))}${held}`;
-}
-
-/** Who runs it, where it is not demian. */
-function badgeOf(executor: string | undefined): string {
-  if (executor === undefined) return "";
-  return `${Object.hasOwn(BADGES, executor) ? BADGES[executor] : cutTo(revealLine(executor), 20)} `;
 }
 
 function endedText({ durationMs, metadata }: Of<"tool.completed">): string {
@@ -179,15 +148,4 @@ function sanitizedLines(preview: string, columns: number): string[] {
   const lines = preview.trim().split("\n").slice(-MAX_PREVIEW_LINES);
   const short = lines.map((line) => cutTo(sanitizeLine(line), MAX_PREVIEW_LINE));
   return short.flatMap((line) => (line === "" ? [] : behindBar(line, columns)));
-}
-
-function hookText({ decision, message }: Of<"hook.fired">): string {
-  const says = decision === "block" ? "blocks" : "warns";
-  return message === undefined ? says : `${says}: ${sanitizeLine(message)}`;
-}
-
-function deniedText({ by, targetType, targetName, reason }: Of<"permission.denied">): string {
-  const who = by === "nobody" ? "nobody to ask" : sanitizeLine(by).replaceAll("_", " ");
-  const what = `${targetType === "agent" ? "agent " : ""}${cutTo(revealLine(targetName), 60)}`;
-  return `✗ not allowed (${who}): ${what}${reason === undefined ? "" : `; ${sanitizeLine(reason)}`}`;
 }

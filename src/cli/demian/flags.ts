@@ -78,6 +78,8 @@ export const RUN_FLAGS: readonly Flag[] = [
   },
   ...SESSION,
   ...PLACE,
+  { name: "plain", summary: "talk in plain lines instead of the screen, as demian-plain does" },
+  { name: "daemon", summary: "the screen on a session of blemeesd, which goes on without it" },
   { name: "stdin", summary: "wait for a message or more text on stdin, however long it takes" },
   JSON_EVENTS,
   { name: "quiet", short: "q", summary: "no talk on stderr, only questions and errors" },

@@ -10,7 +10,7 @@ export function programHelp(program = "demian"): string {
     `usage: ${program} [FLAG …] [MESSAGE]`,
     `       ${program} COMMAND …`,
     "",
-    `  ${program}                                     talk: choose a provider, then say what to do`,
+    talkLine(program),
     `  ${program} "make the tests pass"               one message; the answer is on stdout`,
     `  git diff | ${program} "review this"            with more text on stdin`,
     `  ${program} --agent plan --image mockup.png "how would you build this?"`,
@@ -21,7 +21,9 @@ export function programHelp(program = "demian"): string {
     "",
     "While talking:",
     ...usageLines(CHAT_COMMANDS),
-    "  A line that ends with \\ goes on in the next one. Ctrl-C stops the task, twice leaves; Ctrl-D leaves.",
+    "  Ctrl-C stops the task, twice leaves.",
+    "  On the screen p chooses the provider, m the model and a the agent in an empty line; ? lists all keys.",
+    "  In plain lines (demian-plain, --plain, TERM=dumb) one that ends with \\ goes on in the next; Ctrl-D leaves.",
     "",
     "Flags:",
     ...flagLines(PROGRAM_FLAGS),
@@ -29,6 +31,11 @@ export function programHelp(program = "demian"): string {
     "Without a terminal nothing is asked: what would be is refused, unless --yes or a rule of the config allows it.",
     "Exit status: 0 answered, 1 failed or cut short, 2 wrong usage, 130 stopped with Ctrl-C.",
   ].join("\n");
+}
+
+function talkLine(program: string): string {
+  const how = program === "demian-plain" ? "talk in plain lines" : "talk on a screen";
+  return `  ${program.padEnd(42)}${how}: choose a provider, then say what to do`;
 }
 
 export function commandHelp(command: Command, program = "demian"): string {

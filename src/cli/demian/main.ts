@@ -14,6 +14,8 @@ export interface MainOptions {
   program: string;
   version: string;
   io: Io;
+  /** blemeesd, which `--daemon` starts where none runs; absent: it cannot. */
+  daemonProgram?: string;
   /** For tests; default: the real one. */
   createRuntime?(order: RuntimeOrder): Promise<Runtime>;
 }
@@ -118,6 +120,7 @@ function contextOf(given: Arguments, options: MainOptions): Context {
     program,
     version,
     io,
+    daemonProgram: options.daemonProgram ?? "blemeesd",
     output: new Output({ stdout, stderr, env, isQuiet: given.flags["quiet"] === true }),
     isJson: given.flags["json"] === true,
     createRuntime: options.createRuntime ?? (given.flags["demo"] === true ? createDemo : createReal),

@@ -8,13 +8,13 @@ import { main } from "./main.ts";
 /** For what is on its way out. */
 const GRACE_MS = 500;
 
-/** `program`: what it is called as. */
-export async function runProgram(program: string, version: string): Promise<void> {
+/** `program`: what it is called as. `daemonProgram`: blemeesd, for `--daemon`. */
+export async function runProgram(program: string, version: string, daemonProgram: string): Promise<void> {
   globalThis.console = new Console({ stdout: process.stderr, stderr: process.stderr });
   const io = new ProcessIo();
   await runMain(
     program,
-    () => main(process.argv.slice(2), { program, version, io }),
+    () => main(process.argv.slice(2), { program, version, io, daemonProgram }),
     () => io.readerGone(),
   );
   // Fires only where something else keeps the process.

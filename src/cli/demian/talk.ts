@@ -15,32 +15,47 @@ import { HOW_TO_SAY, wholeMessage } from "./piped.ts";
 import { Screen } from "./screen.ts";
 import { choiceToSave, resolveSettings, type Settings } from "./settings.ts";
 
+const PLAIN_PROGRAM = "demian-plain";
 const NOTHING_SAVED: Awaited<ReturnType<typeof loadPreferences>> = { preferences: {} };
 
 export async function runTalk(given: Arguments, context: Context): Promise<number> {
   const { io, isJson } = context;
-  const order = orderOf(given, io.cwd);
   const message = messageFrom(given);
+  if (given.flags["daemon"] === true) {
+    const { runOnDaemon } = await import("./tui/on-daemon.ts");
+    return runOnDaemon(given, message, context);
+  }
+  const order = orderOf(given, io.cwd);
   const isTerminal = io.stdin.isTTY === true && io.stderr.isTTY === true;
   const isChat = message === undefined && isTerminal && !given.flags["stdin"];
   if (isChat && isJson) throw new UsageError(`--json needs a message; ${HOW_TO_SAY}`);
+  const isScreen = isChat && hasScreen(given, context);
+  if (isScreen) await (await import("./trust-start.ts")).askTrust(order, context);
   const { stdout, stderr, env, isShared } = io;
   const isQuiet = given.flags["quiet"] === true;
   const screen = new Screen({ stdout, stderr, env, isShared, isQuiet, isJson });
   const text = isChat ? "" : await wholeMessage(io, pipedOptions(given, message, screen));
   const runtime = await open(order, context);
   try {
-    for (const warning of runtime.warnings) screen.warn(`! ${sanitizeLine(warning)}`);
     const directory = projectDir(io.env, runtime.cwd);
     // The demo is no choice that somebody made for this project.
     const isDemo = given.flags["demo"] === true;
     const { preferences, warning } = isDemo ? NOTHING_SAVED : await loadPreferences(directory);
-    if (warning !== undefined) screen.warn(`! ${sanitizeLine(warning)}`);
+    const warnings = [...runtime.warnings, ...(warning === undefined ? [] : [warning])].map(sanitizeLine);
+    if (!isScreen) for (const text of warnings) screen.warn(`! ${text}`);
     const settings = resolveSettings(runtime, order, preferences);
     const imageOrder = { cwd: io.cwd, ...runtime.config.multimodal };
     const parts = await Promise.all((given.many["image"] ?? []).map((image) => imagePart(image, imageOrder)));
-    const onChosen = (chosen: Settings): Promise<void> =>
-      isDemo ? Promise.resolve() : remember(chosen, directory, screen);
+    const keep = (chosen: Settings): Promise<string | undefined> =>
+      isDemo ? Promise.resolve(undefined) : remember(chosen, directory);
+    if (isScreen) {
+      const { runOnScreen } = await import("./tui/on-screen.ts");
+      return await runOnScreen({ io, runtime, settings, order, parts, warnings, onChosen: keep });
+    }
+    const onChosen = async (chosen: Settings): Promise<void> => {
+      const problem = await keep(chosen);
+      if (problem !== undefined) screen.warn(`! ${problem}`);
+    };
     if (isChat) return await new Chat({ io, screen, runtime, settings, order, parts, onChosen }).run();
     const onAnswered = (): Promise<void> => onChosen(settings);
     return await runOnce({ io, screen, runtime, settings, order, text, parts, isJson, onAnswered });
@@ -51,6 +66,12 @@ export async function runTalk(given: Arguments, context: Context): Promise<numbe
   } finally {
     await runtime.close();
   }
+}
+
+/** Where the whole terminal is ours, and somebody wants to talk. */
+function hasScreen({ flags }: Arguments, { program, io }: Context): boolean {
+  if (program === PLAIN_PROGRAM || flags["plain"] === true || flags["quiet"] === true) return false;
+  return io.stdout.isTTY === true && io.env["TERM"] !== "dumb";
 }
 
 function messageFrom({ flags, words }: Arguments): string | undefined {
@@ -82,12 +103,13 @@ function open({ cwd, configPath, flags }: Order, { io, createRuntime }: Context)
 }
 
 /** It is a convenience: what cannot be kept is told, and nothing more. */
-async function remember(settings: Settings, directory: string, screen: Screen): Promise<void> {
+async function remember(settings: Settings, directory: string): Promise<string | undefined> {
   const choice = choiceToSave(settings);
-  if (choice === undefined) return;
+  if (choice === undefined) return undefined;
   try {
     await savePreferences(directory, choice);
+    return undefined;
   } catch (error) {
-    screen.warn(`! your choice is not remembered: ${sanitizeLine(messageOf(error))}`);
+    return `your choice is not remembered: ${sanitizeLine(messageOf(error))}`;
   }
 }

@@ -140,7 +140,7 @@ async function trust(chosen: readonly Trustable[], given: Arguments, context: Co
     throw new UsageError("nobody can be asked here: look at the file, then add --yes");
   const agreed: Trustable[] = [];
   for (const file of waiting) {
-    if (!isJson) output.ask(shown(file, output.talkColumns).join("\n"));
+    if (!isJson) output.ask(shownFile(file, output.talkColumns).join("\n"));
     if (isSure || (await askYes(`Trust exactly this ${file.kind}? [y/N] `, context))) agreed.push(file);
     else output.note(`not trusted: ${sanitizeLine(file.path)}`);
   }
@@ -179,7 +179,7 @@ async function decide(
   return 0;
 }
 
-function shown(file: Trustable, columns: number): string[] {
+export function shownFile(file: Trustable, columns: number): string[] {
   const { path, kind, scope, state, sha256, bytes } = file;
   return [
     `${kind} of the ${scope.name}: ${sanitizeLine(path)}`,

@@ -8,7 +8,9 @@ import { ANSWER, APPROVE, DECLINE, REQUESTS } from "./requests.ts";
 import { SEND } from "./send.ts";
 import { SPAWN } from "./spawn.ts";
 import { TAIL } from "./tail.ts";
+import { ATTACH, TUI } from "./tui.ts";
 import { WAIT } from "./wait.ts";
+import { WEB } from "./web.ts";
 
 export interface Group {
   title: string;
@@ -18,6 +20,7 @@ export interface Group {
 export const GROUPS: readonly Group[] = [
   { title: "Begin and talk", commands: [SPAWN, SEND, WAIT] },
   { title: "Look", commands: [ALL, CHILDREN, STATUS, SHOW, TAIL, EVENTS] },
+  { title: "Screens", commands: [TUI, ATTACH, WEB] },
   { title: "What agents ask", commands: [REQUESTS, APPROVE, DECLINE, ANSWER] },
   { title: "Steer", commands: [INTERRUPT, STOP, RM, NAME, QUEUE] },
   { title: "The program", commands: [DOCTOR] },

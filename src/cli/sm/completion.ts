@@ -2,14 +2,15 @@
 import { type CompletionTable, SHELLS, completionScript as scriptOf } from "../completion.ts";
 import { COMMANDS } from "./commands.ts";
 import { COMMON_FLAGS, OWN_COMMANDS, PROGRAM_FLAGS } from "./help.ts";
+import type { ProgramName } from "./program-name.ts";
 
-export function completionScript(shell: string): string {
-  return scriptOf(shell, tableOf());
+export function completionScript(shell: string, program: ProgramName = "sm"): string {
+  return scriptOf(shell, tableOf(program));
 }
 
-function tableOf(): CompletionTable {
+function tableOf(program: ProgramName): CompletionTable {
   return {
-    program: "sm",
+    program,
     commands: [
       ...COMMANDS.flatMap(({ name, aliases = [], summary, flags, completes }) =>
         [name, ...aliases].map((word) => ({
@@ -27,7 +28,10 @@ function tableOf(): CompletionTable {
     ],
     programFlags: PROGRAM_FLAGS,
     commonFlags: COMMON_FLAGS,
-    asks: { session: "sm --no-start all --ids", request: "sm --no-start requests --ids" },
-    flagAsks: { message: "sm --no-start queue SESSION --ids" },
+    asks: {
+      session: `${program} --no-start all --ids`,
+      request: `${program} --no-start requests --ids`,
+    },
+    flagAsks: { message: `${program} --no-start queue SESSION --ids` },
   };
 }

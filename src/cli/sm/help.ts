@@ -3,6 +3,7 @@ import type { Flag } from "../command.ts";
 import { flagLines, usageLines } from "../help-lines.ts";
 import type { Command } from "./command.ts";
 import { GROUPS } from "./commands.ts";
+import { called, type ProgramName } from "./program-name.ts";
 
 export const COMMON_FLAGS: readonly Flag[] = [
   {
@@ -30,14 +31,13 @@ export const OWN_COMMANDS = [
   { name: "help", usage: "help [COMMAND]", summary: "this text, or more about a command" },
 ] as const;
 
-export function programHelp(): string {
-  return [
-    "usage: sm COMMAND …",
+export function programHelp(program: ProgramName = "sm"): string {
+  const text = [
+    program === "sm" ? "usage: sm COMMAND …" : `usage: ${program} [COMMAND …]`,
     "",
-    '  sm spawn codex --name fixer "make the tests pass"   start an agent',
-    "  sm children                                         who works, waits, is stuck, and what it cost",
-    "  sm requests                                         what agents ask; sm approve, decline or answer it",
-    '  sm send fixer "and the linter" --wait               go on with it',
+    ...[...(program === "sm" ? [] : SCREENS), ...BEGINNING].map(
+      ([command, what]) => `  ${`${program} ${command}`.padEnd(EXAMPLE_WIDTH)}${what}`,
+    ),
     "",
     ...GROUPS.flatMap(({ title, commands }, at) => [
       `${title}:`,
@@ -52,11 +52,24 @@ export function programHelp(): string {
     "",
     "Exit status: 0 done, 1 failed, 2 wrong usage; of wait and --wait: sm help wait.",
   ].join("\n");
+  return called(text, program);
 }
 
-export function commandHelp(command: Command): string {
+const EXAMPLE_WIDTH = 57;
+const SCREENS: readonly (readonly [string, string])[] = [
+  ["", "all sessions on one screen of this terminal"],
+  ["web", "the same in your browser"],
+];
+const BEGINNING: readonly (readonly [string, string])[] = [
+  ['spawn codex --name fixer "make the tests pass"', "start an agent"],
+  ["children", "who works, waits, is stuck, and what it cost"],
+  ["requests", "what agents ask; sm approve, decline or answer it"],
+  ['send fixer "and the linter" --wait', "go on with it"],
+];
+
+export function commandHelp(command: Command, program: ProgramName = "sm"): string {
   const { usage, summary, aliases, flags = [], examples, notes = [] } = command;
-  return [
+  const text = [
     `usage: sm ${usage}`,
     "",
     ...examples.map((example) => `  ${/^(.*[|;] *)?sm\b/.test(example) ? "" : "sm "}${example}`),
@@ -68,4 +81,5 @@ export function commandHelp(command: Command): string {
     "Flags:",
     ...flagLines([...flags, ...COMMON_FLAGS]),
   ].join("\n");
+  return called(text, program);
 }

@@ -10,10 +10,15 @@ import { COMMANDS, findCommand } from "./commands.ts";
 import { completionScript } from "./completion.ts";
 import { SESSION_ID } from "./find.ts";
 import { COMMON_FLAGS, commandHelp, OWN_COMMANDS, PROGRAM_FLAGS, programHelp } from "./help.ts";
+import { called, type ProgramName } from "./program-name.ts";
 import { reach, startDaemon } from "./start-daemon.ts";
 
 export interface MainOptions {
   version: string;
+  /** Under which name we were called. */
+  program?: ProgramName;
+  /** The command that is meant when none is given; absent: the help is shown. */
+  alone?: string;
   /** The daemon's program, to be started when none runs. */
   daemonProgram: string;
   /** The script of our own agent. */
@@ -28,7 +33,8 @@ const READING_NOTE_MS = 1_000;
 export async function main(argv: readonly string[], options: MainOptions): Promise<number> {
   try {
     return await mainOf(argv, options);
-  } catch (error) {
+  } catch (thrown) {
+    const error = inWordsOf(thrown, options.program);
     const isJson = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
     if (!isJson || !(error instanceof CodedError)) throw error;
     const { code, message, data } = error;
@@ -40,17 +46,18 @@ export async function main(argv: readonly string[], options: MainOptions): Promi
 async function mainOf(argv: readonly string[], options: MainOptions): Promise<number> {
   // The program's flags stand before the command; what follows is the command's.
   const program = parseArguments(argv, PROGRAM_FLAGS, 1);
-  if (program.flags["version"]) return say(`sm ${options.version}`);
-  const [name, ...rest] = program.words;
+  const own = options.program ?? "sm";
+  if (program.flags["version"]) return say(`${own} ${options.version}`);
+  const [name = program.flags["help"] ? "help" : options.alone, ...rest] = program.words;
   const first = rest[0] === "--" ? rest[1] : rest[0];
-  if (name === undefined || name === "help") return say(helpOn(first));
-  if (name === "completion" && first !== "--help") return say(completionScript(first ?? ""));
+  if (name === undefined || name === "help") return say(helpOn(first, own));
+  if (name === "completion" && first !== "--help") return say(completionScript(first ?? "", own));
   const command = findCommand(name);
   if (command === undefined) throw unknownCommand(name);
   try {
     const behind = parseArguments(rest, [...(command.flags ?? []), ...COMMON_FLAGS]);
     const given: Arguments = { ...behind, flags: { ...program.flags, ...behind.flags } };
-    if (given.flags["help"]) return say(commandHelp(command));
+    if (given.flags["help"]) return say(commandHelp(command, own));
     const [fewest, most] = command.words;
     if (given.words.length < fewest || given.words.length > most)
       throw new UsageError(`usage: sm ${command.usage}`);
@@ -151,6 +158,16 @@ async function connect(given: Arguments, how: ConnectHow): Promise<HttpClient> {
   return startDaemon({ program, socket, env: process.env, note: (text) => output.note(text) }, options);
 }
 
+/** Texts say `sm`; under another name errors say that one. */
+function inWordsOf(error: unknown, program: ProgramName = "sm"): unknown {
+  if (program === "sm" || !(error instanceof CodedError)) return error;
+  const message = called(error.message, program);
+  if (error instanceof UsageError)
+    return new UsageError(message, error.help === undefined ? undefined : called(error.help, program));
+  const { data, cause } = error;
+  return new CodedError(error.code, message, { cause, ...(data === undefined ? {} : { data }) });
+}
+
 function unknownCommand(name: string): UsageError {
   const names = [
     ...COMMANDS.flatMap((command) => [command.name, ...(command.aliases ?? [])]),
@@ -159,11 +176,11 @@ function unknownCommand(name: string): UsageError {
   return new UsageError(`unknown command: ${name}${didYouMean(name, names)}`);
 }
 
-function helpOn(name: string | undefined): string {
+function helpOn(name: string | undefined, program: ProgramName): string {
   const command = name === undefined ? undefined : findCommand(name);
-  if (command !== undefined) return commandHelp(command);
+  if (command !== undefined) return commandHelp(command, program);
   if (name === undefined || name.startsWith("-") || OWN_COMMANDS.some((own) => own.name === name))
-    return programHelp();
+    return programHelp(program);
   throw unknownCommand(name);
 }
 

@@ -1,8 +1,9 @@
 // `sm tail`: what an agent did lately; with -f, what it says and does from then on.
 import type { Action, HttpClient, SessionView, StreamItem } from "../../client/index.ts";
+import { applyInputs, changedEntries, emptyView } from "../../client/view.ts";
 import { type Command, type Context, numberFlag, show } from "./command.ts";
+import { entryLines } from "./entry-lines.ts";
 import { findSession } from "./find.ts";
-import { frameLines } from "./frame-lines.ts";
 import { actionText } from "./session-lines.ts";
 
 const DEFAULT_LINES = 10;
@@ -54,18 +55,26 @@ export function timeText(at: Date, now: Date): string {
   return isToday ? time : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
 }
 
+/** Only what may still change is looked at again. */
+const LIMITS = { maxEntries: 500 };
+
 /** From the event on that the session had when it was looked at, so that nothing falls between. */
 async function follow(http: HttpClient, session: SessionView, context: Context): Promise<number> {
   const { output, signal } = context;
   const items = http.follow(session.session_id, { since_seq: session.last_seq, signal });
+  let view = emptyView();
   for await (const item of items) {
     if (context.isJson) await output.json(item.kind === "frame" ? item.frame : { [item.kind]: item.data });
     else if (item.kind !== "frame") output.note(signText(item));
-    else
-      for (const { text, style } of frameLines(item.frame, output.columns)) {
-        if (style === undefined) await output.line(text);
-        else await output.styledLine(style, text);
-      }
+    else {
+      const next = applyInputs(view, [item], LIMITS);
+      for (const change of changedEntries(view, next))
+        for (const { text, style } of entryLines(change, output.columns)) {
+          if (style === undefined) await output.line(text);
+          else await output.styledLine(style, text);
+        }
+      view = next;
+    }
   }
   return 0;
 }

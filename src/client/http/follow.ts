@@ -18,17 +18,20 @@ const FORGOTTEN = "deleted";
 export async function* followSession(
   port: FollowPort,
   session_id: string,
-  { since_seq, signal }: FollowOptions,
+  { since_seq, signal, onOpen }: FollowOptions,
 ): AsyncGenerator<StreamItem, void> {
   let cursor = since_seq;
   const path = `/sessions/${encodeURIComponent(session_id)}/events`;
-  const open = (): Promise<EventStream> =>
-    openEvents(port.socket, {
+  const open = async (): Promise<EventStream> => {
+    const stream = await openEvents(port.socket, {
       path: cursor === undefined ? path : `${path}?since_seq=${cursor}`,
       headers: port.headers,
       silenceMs: 0,
       signal,
     });
+    onOpen?.();
+    return stream;
+  };
   for await (const { event = "message", data } of lasting(open, port, signal)) {
     const value = parse(data);
     if (event === "closed") {

@@ -6,6 +6,7 @@ import type { WireFrame } from "../frames.ts";
 export type { Action } from "../../protocol/actions.ts";
 export type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
 export type { ActivityState } from "../../protocol/session.ts";
+export type { Stats, ToolStat, TurnStat, WaitStat } from "../../protocol/stats.ts";
 export type {
   ChangeView,
   EventsPage,
@@ -13,6 +14,7 @@ export type {
   SessionView,
   SpawnBody,
   WaitReply,
+  WebLink,
 } from "../../protocol/wire/http.ts";
 
 export type SpawnReply = z.infer<typeof wire.SpawnReply>;
@@ -27,6 +29,14 @@ export type RespondReply = z.infer<typeof wire.RespondReply>;
 export type ActionsReply = z.infer<typeof wire.ActionsReply>;
 export type FamilyReply = z.infer<typeof wire.FamilyReply>;
 export type HealthReply = z.infer<typeof wire.HealthReply>;
+
+export interface StatsFilter {
+  /** What ended before is left out; default a day ago. */
+  since_ms?: number;
+  session_id?: string;
+  /** Of each list, the newest. */
+  limit?: number;
+}
 
 export interface SessionsFilter {
   backend?: string;
@@ -63,6 +73,8 @@ export interface FollowOptions {
   /** What follows this event; absent: from now on. */
   since_seq?: number;
   signal?: AbortSignal;
+  /** Told each time that the daemon has begun to send. */
+  onOpen?: () => void;
 }
 
 /** What a stream of one session's events gives. A `gap` says what is missing, `closed` is the last one. */

@@ -5,6 +5,7 @@ import type { Answer, FileChange, RequestRow } from "../../protocol/requests.ts"
 import type { Usage } from "../../protocol/usage.ts";
 import type { SessionView } from "../../protocol/views.ts";
 import type { WireFrame } from "../frames.ts";
+import type { ViewMemory } from "./memory.ts";
 
 /** What a view is made of, in the order in which it came. */
 export type ViewInput =
@@ -143,6 +144,8 @@ export interface View {
   link: { state: LinkState; message?: string };
   /** Why there will be nothing more. */
   closed?: string;
+  /** What the reducer goes on from; nothing for screens. */
+  memory?: ViewMemory;
 }
 
 export type { Answer, FileChange, RequestRow, SessionView };

@@ -140,3 +140,20 @@ export const StatusReply = z.strictObject({
   http: z.strictObject({ connections: z.int(), streams: z.int() }),
   config: z.record(z.string(), z.union([z.number(), z.boolean()])),
 });
+
+export const LinkBody = z.strictObject({
+  /** Where the loopback port is opened, if none is open: 0 is any free one. */
+  port: z.int().min(0).max(65_535).optional(),
+});
+
+/** A link that opens the dashboard once. */
+export const WebLink = z.strictObject({
+  /** The one-time word is in the fragment, which browsers send to nobody. */
+  url: z.string(),
+  port: z.int(),
+  expires_at_ms: z.int(),
+});
+export type WebLink = z.infer<typeof WebLink>;
+
+export const EnterBody = z.strictObject({});
+export const EnterReply = z.strictObject({ token: z.string() });

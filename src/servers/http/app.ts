@@ -97,6 +97,11 @@ function signalOf(socket: Socket, outgoing: HttpBindings["outgoing"], dismissed:
 function toResponse(reply: Reply, outgoing: HttpBindings["outgoing"]): Response {
   if (reply === "streaming") return RESPONSE_ALREADY_SENT;
   if ("text" in reply) return new Response(reply.text, { headers: { "content-type": reply.type } });
+  if ("file" in reply) {
+    outgoing.writeHead(200, { ...reply.file.headers, "content-length": reply.file.bytes.length });
+    outgoing.end(reply.file.bytes);
+    return RESPONSE_ALREADY_SENT;
+  }
   // Straight to the connection: a Response copies a long list several times.
   const text = Buffer.from(`${JSON.stringify(reply.body)}\n`);
   outgoing.writeHead(reply.status ?? 200, { ...JSON_HEADERS, "content-length": text.length });

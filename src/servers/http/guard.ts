@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { CodedError } from "../../base/coded-error.ts";
 import type { Place } from "./types.ts";
+import type { Access } from "./web/access.ts";
 
 /** On every reply. Nothing is ever allowed to other origins: there is no Access-Control header. */
 export const SECURITY_HEADERS = {
@@ -27,10 +28,23 @@ export type Head = Pick<IncomingMessage, "method" | "url" | "headers" | "headers
 export type TokenSource = () => string | undefined;
 
 /** Why this request is refused; undefined when it may go on. */
-export function findRefusal(head: Head, place: Place, token: TokenSource): CodedError | undefined {
+export function findRefusal(
+  head: Head,
+  place: Place,
+  token: TokenSource,
+  access: Access,
+): CodedError | undefined {
   return (
-    wrongHost(head, place) ?? wrongOrigin(head, place) ?? wrongToken(head, place, token) ?? wrongType(head)
+    wrongHost(head, place) ??
+    wrongOrigin(head, place, access) ??
+    (access === "token" ? wrongToken(head, place, token) : undefined) ??
+    wrongType(head)
   );
+}
+
+/** What stands behind `Authorization: Bearer`. */
+export function bearerOf({ authorization }: IncomingMessage["headers"]): string | undefined {
+  return BEARER.exec(authorization ?? "")?.[1];
 }
 
 function wrongHost({ url, headers, headersDistinct }: Head, place: Place): CodedError | undefined {
@@ -46,10 +60,11 @@ function wrongHost({ url, headers, headersDistinct }: Head, place: Place): Coded
 }
 
 /** A browser says where a page came from; other programs say nothing. */
-function wrongOrigin({ headers }: Head, place: Place): CodedError | undefined {
+function wrongOrigin({ headers }: Head, place: Place, access: Access): CodedError | undefined {
   const { origin } = headers;
   const site = headers["sec-fetch-site"];
-  if (site === "cross-site" || site === "same-site") {
+  const isForeign = site === "cross-site" || site === "same-site";
+  if (isForeign && !(access === "page" && isVisit(headers))) {
     return new CodedError("forbidden", "requests of other sites' pages are refused");
   }
   if (origin === undefined) return undefined;
@@ -59,11 +74,16 @@ function wrongOrigin({ headers }: Head, place: Place): CodedError | undefined {
   return isOwn ? undefined : new CodedError("forbidden", "the Origin header is not ours");
 }
 
+/** A person follows a link to the dashboard; not a frame of another page, and not its script. */
+function isVisit(headers: Head["headers"]): boolean {
+  return headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+}
+
 /** The file of the Unix socket is a guard by itself: there a token is checked only if one is given. */
 function wrongToken({ headers }: Head, place: Place, token: TokenSource): CodedError | undefined {
   const { authorization } = headers;
   if (authorization === undefined && place.kind === "unix") return undefined;
-  const given = BEARER.exec(authorization ?? "")?.[1];
+  const given = bearerOf(headers);
   const right = given === undefined ? undefined : token();
   if (given !== undefined && right !== undefined && isSame(given, right)) return undefined;
   const what = authorization === undefined ? "is missing" : "is wrong";

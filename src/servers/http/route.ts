@@ -6,10 +6,12 @@ import { SessionId } from "../../protocol/session.ts";
 import type { ChangeFeed } from "./changes.ts";
 import type { Streams } from "./streams.ts";
 import type { HttpContext } from "./types.ts";
+import type { WebFile } from "./web/files.ts";
 
 /** What may stand in braces in a path. */
 export const PARAMS = {
   id: SessionId.describe("The session."),
+  file: z.string().min(1).max(200).describe("The name of a file of the dashboard."),
   message_id: z.string().min(1).max(200).describe("The message, from the reply to its input."),
   request_id: z.string().min(1).max(200).describe("The request."),
 };
@@ -45,6 +47,7 @@ export interface Services extends HttpContext {
 export type Reply =
   | { status?: 200 | 201; body: object }
   | { text: string; type: string }
+  | { file: WebFile }
   /** The handler writes to the response itself. */
   | "streaming";
 

@@ -16,6 +16,7 @@ import { METHODS } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 import { Streams } from "./streams.ts";
 import type { HttpContext, HttpLimits, Place } from "./types.ts";
+import { accessOf } from "./web/access.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 15_000;
@@ -111,7 +112,8 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
 
   function findFault(incoming: IncomingMessage): CodedError | undefined {
     if (dismissed.signal.aborted) return goodBye();
-    return findRefusal(incoming, options.place(), options.token) ?? wrongMethod(incoming);
+    const access = accessOf(incoming, context.web.files);
+    return findRefusal(incoming, options.place(), options.token, access) ?? wrongMethod(incoming);
   }
 
   function serve(incoming: IncomingMessage, outgoing: ServerResponse): void {

@@ -1,9 +1,11 @@
 // What the HTTP server gets from the daemon, and how much it lets in.
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import type { WebLink } from "../../protocol/wire/http.ts";
 import type { SessionCounts } from "../../sessions/index.ts";
 import type { Manager } from "../../sessions/manager-types.ts";
 import type { DaemonFacts } from "../types.ts";
+import type { WebFiles } from "./web/files.ts";
 
 export interface HttpContext {
   manager: Manager;
@@ -11,6 +13,17 @@ export interface HttpContext {
   hub: { counts(): SessionCounts };
   facts: DaemonFacts;
   log: Log;
+  web: WebDoor;
+}
+
+/** The way into the dashboard. */
+export interface WebDoor {
+  /** Throws `not_found` when they were not built. */
+  files(): WebFiles;
+  /** Opens the loopback port, `port` if none is open yet, and makes a link that works once. */
+  link(port?: number): Promise<WebLink>;
+  /** The API's token for a link's one-time word. Throws `unauthorized`, `too_many_tries`. */
+  enter(ticket: string): Promise<string>;
 }
 
 export interface HttpLimits {

@@ -45,6 +45,15 @@ export class FakeManager implements Manager {
   requests = (...args: unknown[]) => this.#note("requests", args, { requests: [requestRow()], next: "n-1" });
   request = (session_id: string | undefined, request_id: string) =>
     this.#note("request", [session_id, request_id], request_id === "r-1" ? requestRow() : undefined);
+  stats = (...args: unknown[]) =>
+    this.#note("stats", args, {
+      since_ms: 1,
+      until_ms: 2,
+      turns: [],
+      tools: [],
+      waits: [],
+      is_cut: false,
+    });
   actions = (...args: unknown[]) => this.#note("actions", args, [action()]);
 
   async events(order: EventsOrder): Promise<EventsPage> {

@@ -1,5 +1,5 @@
 // An HTTP server on a Unix socket and on loopback, with a fake manager behind it, and the clients to ask it.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, type RequestOptions, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { expect, vi } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { ErrorBody } from "../../../src/protocol/wire/http.ts";
-import { createHttpDoor, HTTP_DEFAULTS, type HttpContext } from "../../../src/servers/http/index.ts";
-import { type HttpListening, listenOnHttp } from "../../../src/servers/http/listen.ts";
+import { createHttpDoor, HTTP_DEFAULTS, Loopback } from "../../../src/servers/http/index.ts";
+import type { HttpListening } from "../../../src/servers/http/listen.ts";
 import { matches } from "../../../src/servers/http/lost.ts";
 import { ROUTES } from "../../../src/servers/http/routes/index.ts";
 import type { HttpLimits } from "../../../src/servers/http/types.ts";
@@ -39,6 +39,9 @@ export interface World {
   tokenFile: string;
   http: HttpListening;
   unix: Listening;
+  loopback: Loopback;
+  /** Of the one-time links. */
+  clock: { nowMs: number };
   logged: { event: string; fields: unknown }[];
   ask(method: string, path: string, ask?: Ask): Promise<Answer>;
   open(path: string, ask?: Ask): Promise<IncomingMessage>;
@@ -53,7 +56,7 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
   const logged: World["logged"] = [];
   const note = (event: string, fields?: unknown) => void logged.push({ event, fields });
   const log = { ...silentLog, debug: note, info: note, warn: note, error: note, with: () => log };
-  const context: HttpContext = {
+  const context = {
     manager,
     metrics: { counter: () => ({ add: () => undefined }), gauge: () => undefined, text: () => "up 1\n" },
     hub: { counts: () => ({ total: 0, attached: 0, detached: 0, active_turns: 0, by_backend: {} }) },
@@ -69,6 +72,10 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
     tokenFile: join(home, "http-token"),
     ...limits,
   };
+  const clock = { nowMs: 1_000_000 };
+  const webDirectory = join(home, "web");
+  writeWebFiles(webDirectory);
+  const loopback = new Loopback(context, { limits: all, port: 0, webDirectory, now: () => clock.nowMs });
   const hub = { detach: () => undefined } as unknown as Hub;
   const socketLimits = { maxLineBytes: 1024 * 1024, outboxBytes: 64 * 1024, helloTimeoutMs: 5_000 };
   // A test's thread may not set it; the permissions of the socket are tested on the program.
@@ -76,10 +83,10 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
   const unix = await listenOnSocket(
     { path, maxConnections, slowConsumerMs: 30_000, ...socketLimits },
     { hub, facts: context.facts, log },
-    createHttpDoor(context, all),
+    createHttpDoor(loopback.context, all),
   );
   umask.mockRestore();
-  const http = await listenOnHttp({ ...all, port: 0 }, context);
+  const http = await loopback.open();
   const open = (method: string, target: string, ask: Ask) => send(method, target, ask, path, http);
   return {
     manager,
@@ -88,17 +95,35 @@ export async function createWorld(limits: Partial<HttpLimits> = {}, maxConnectio
     tokenFile: all.tokenFile,
     http,
     unix,
+    loopback,
+    clock,
     logged,
     ask: async (method, target, ask = {}) =>
       checked(method, target, await readAll(await open(method, target, ask))),
     open: (target, ask = {}) => open("GET", target, ask),
     raw: (tcp = false) => connected(tcp ? connect(http.port, "127.0.0.1") : connect(path)),
     async close() {
-      await http.close();
+      await loopback.close();
       await unix.close();
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** What a browser loads, with a file beside it that is none of it. */
+export const WEB_FILES = {
+  "index.html": '<!doctype html><script type="module" src="/web/main-ABCD1234.js"></script>',
+  "main-ABCD1234.js": 'console.log("here");',
+  "main-EFGH5678.css": "body { margin: 0 }",
+  "icon.svg": "<svg></svg>",
+  "manifest.webmanifest": "{}",
+} as const;
+
+function writeWebFiles(directory: string): void {
+  mkdirSync(directory);
+  for (const [name, text] of Object.entries(WEB_FILES)) writeFileSync(join(directory, name), text);
+  writeFileSync(join(directory, "secret.txt"), "not served");
+  mkdirSync(join(directory, "sub.js"));
 }
 
 function facts(socket_path: string): DaemonFacts {

@@ -1,7 +1,14 @@
 // Routes about the daemon itself.
 import * as z from "zod";
+import { SessionId } from "../../../protocol/session.ts";
+import { Stats } from "../../../protocol/stats.ts";
 import { ChangeView, HealthReply, StatusReply } from "../../../protocol/wire/http.ts";
+import { Cursor, wholeNumber } from "../query.ts";
 import { json, type Route, route } from "../route.ts";
+
+const DAY_MS = 86_400_000;
+const STATS_LIMIT = 2_000;
+const MAX_STATS = 10_000;
 
 export const DAEMON_ROUTES: readonly Route[] = [
   route({
@@ -29,6 +36,29 @@ export const DAEMON_ROUTES: readonly Route[] = [
         http: { connections: connections(), streams: streams.size },
         config: facts.config,
       },
+    }),
+  }),
+  route({
+    method: "get",
+    path: "/stats",
+    name: "stats",
+    summary:
+      "What the agents did over time: turns with what they cost, tools with how long they took, and what waited for a person.",
+    query: z.strictObject({
+      since_ms: Cursor.optional().describe("What ended before is left out. Default: a day ago."),
+      session_id: SessionId.optional().describe("Only of this session."),
+      limit: wholeNumber(1, MAX_STATS)
+        .optional()
+        .describe(`Of each list at most so many, the newest. Default ${STATS_LIMIT}.`),
+    }),
+    replies: { 200: json("The statistics.", "Stats", Stats) },
+    errors: ["session_unknown"],
+    handle: async ({ query: { since_ms, session_id, limit } }, { manager }) => ({
+      body: await manager.stats({
+        since_ms: since_ms ?? Date.now() - DAY_MS,
+        ...(session_id === undefined ? {} : { session_id }),
+        limit: limit ?? STATS_LIMIT,
+      }),
     }),
   }),
   route({

@@ -6,6 +6,7 @@ import { EVENT_ROUTES } from "./events.ts";
 import { INPUT_ROUTES } from "./input.ts";
 import { REQUEST_ROUTES } from "./requests.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
+import { WEB_ROUTES } from "./web.ts";
 
 export const ROUTES: readonly Route[] = [
   ...DAEMON_ROUTES,
@@ -14,4 +15,5 @@ export const ROUTES: readonly Route[] = [
   ...EVENT_ROUTES,
   ...REQUEST_ROUTES,
   ...CODEX_ROUTES,
+  ...WEB_ROUTES,
 ];

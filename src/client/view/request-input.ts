@@ -1,5 +1,5 @@
 // The tool's input as a person reads it: all of it but for what verifiably stands in the same request already.
-import type { RequestPayload } from "../client/index.ts";
+import type { RequestPayload } from "../../protocol/requests.ts";
 
 /** Longer texts that a diff above shows are only named. */
 const MAX_BESIDE_DIFF = 200;

@@ -1,0 +1,197 @@
+// What an agent says as Markdown, as data: `marked` reads it, the faces draw it. Nothing in here is safe for a
+// terminal or a page yet; raw HTML is plain text. A growing text is read again only from its last part on.
+import { Lexer, type Token, type Tokens } from "marked";
+import { type Part, partsFrom } from "./markdown-parts.ts";
+
+export type Inline =
+  | { kind: "text"; text: string }
+  | { kind: "code"; text: string }
+  | { kind: "strong" | "em" | "strike"; content: readonly Inline[] }
+  /** Where it leads is never hidden behind what it says: a face shows both. */
+  | { kind: "link"; content: readonly Inline[]; href: string }
+  | { kind: "image"; text: string; href: string }
+  | { kind: "break" };
+
+export interface ListItem {
+  /** Of a task list: whether it is done. */
+  task?: boolean;
+  blocks: readonly Block[];
+}
+
+export interface ListBlock {
+  kind: "list";
+  /** The first number; absent when it is not numbered. */
+  start?: number;
+  items: readonly ListItem[];
+}
+
+export interface CodeBlock {
+  kind: "code";
+  /** As it was written behind the fence, perhaps empty. */
+  lang: string;
+  text: string;
+}
+
+export interface TableBlock {
+  kind: "table";
+  align: readonly ("left" | "center" | "right" | undefined)[];
+  header: readonly (readonly Inline[])[];
+  rows: readonly (readonly (readonly Inline[])[])[];
+}
+
+export type Block =
+  | { kind: "heading"; level: number; content: readonly Inline[] }
+  | { kind: "paragraph"; content: readonly Inline[] }
+  | ListBlock
+  | CodeBlock
+  | { kind: "quote"; blocks: readonly Block[] }
+  | TableBlock
+  | { kind: "rule" };
+
+/** So deeply nested is a mistake or an attack, and `marked` calls itself for each level. */
+const MAX_NESTING = 24;
+const NESTED = new RegExp(`^[ \\t]*(?:(?:>|[-*+]|\\d{1,9}[.)])[ \\t]*){${MAX_NESTING}}`, "m");
+
+export function markdownBlocks(text: string): Block[] {
+  return partsFrom(text, 0).flatMap(blocksOf);
+}
+
+/** Reads a text that only grows: blocks that cannot change any more are the same objects as before. */
+export class MarkdownReader {
+  #settled: Block[] = [];
+  /** How far the settled blocks go, and the text up to there. */
+  #done = "";
+
+  /** `settled` of them are final; the others may change with what comes. */
+  read(text: string): { blocks: readonly Block[]; settled: number } {
+    if (!text.startsWith(this.#done)) {
+      this.#settled = [];
+      this.#done = "";
+    }
+    const parts = partsFrom(text, this.#done.length);
+    const last = parts.at(-1);
+    for (const part of parts) {
+      if (part === last) break;
+      this.#settled.push(...blocksOf(part));
+      this.#done = text.slice(0, part.end);
+    }
+    const open = last === undefined ? [] : blocksOf(last);
+    return { blocks: [...this.#settled, ...open], settled: this.#settled.length };
+  }
+}
+
+function blocksOf(part: Part): Block[] {
+  if (part.fence !== undefined) return [{ kind: "code", ...part.fence }];
+  if (NESTED.test(part.text)) return [asWritten(part.text)];
+  try {
+    return toBlocks(new Lexer({ gfm: true }).lex(part.text));
+  } catch {
+    // Only its own depth can make the lexer fail: what it was given is shown as it is.
+    return [asWritten(part.text)];
+  }
+}
+
+function asWritten(text: string): Block {
+  return { kind: "paragraph", content: [{ kind: "text", text: text.replace(/\n+$/, "") }] };
+}
+
+function toBlocks(tokens: readonly Token[]): Block[] {
+  return tokens.flatMap(toBlock);
+}
+
+function toBlock(token: Token): Block[] {
+  switch (token.type) {
+    case "space":
+    case "checkbox":
+      return [];
+    case "heading":
+      return [{ kind: "heading", level: (token as Tokens.Heading).depth, content: toInlines(token) }];
+    case "paragraph":
+    case "text":
+      return [{ kind: "paragraph", content: toInlines(token) }];
+    case "code": {
+      const { lang = "", text } = token as Tokens.Code;
+      return [{ kind: "code", lang, text }];
+    }
+    case "blockquote":
+      return [{ kind: "quote", blocks: toBlocks((token as Tokens.Blockquote).tokens) }];
+    case "list":
+      return [toList(token as Tokens.List)];
+    case "table":
+      return [toTable(token as Tokens.Table)];
+    case "hr":
+      return [{ kind: "rule" }];
+    default:
+      // HTML, a definition of a link: nothing is left out.
+      return token.raw.trim() === "" ? [] : [asWritten(token.raw)];
+  }
+}
+
+function toList({ ordered, start, items }: Tokens.List): ListBlock {
+  return {
+    kind: "list",
+    ...(ordered && { start: start === "" ? 1 : start }),
+    items: items.map(({ task, checked, tokens }) => ({
+      ...(task && { task: checked === true }),
+      blocks: toBlocks(tokens),
+    })),
+  };
+}
+
+function toTable({ header, align, rows }: Tokens.Table): TableBlock {
+  return {
+    kind: "table",
+    align: align.map((side) => side ?? undefined),
+    header: header.map(toInlines),
+    rows: rows.map((row) => row.map(toInlines)),
+  };
+}
+
+function toInlines(holder: object): Inline[] {
+  const { tokens, text } = holder as { tokens?: readonly Token[]; text?: string };
+  if (tokens !== undefined) return tokens.flatMap(toInline);
+  return text === undefined || text === "" ? [] : [{ kind: "text", text }];
+}
+
+function toInline(token: Token): Inline[] {
+  switch (token.type) {
+    case "checkbox":
+      return [];
+    case "text":
+      // In a loose list a text may hold further tokens.
+      if ("tokens" in token && token.tokens !== undefined) return token.tokens.flatMap(toInline);
+      return [{ kind: "text", text: unescaped((token as Tokens.Text).text) }];
+    case "escape":
+      return [{ kind: "text", text: (token as Tokens.Escape).text }];
+    case "codespan":
+      return [{ kind: "code", text: (token as Tokens.Codespan).text }];
+    case "strong":
+    case "em":
+      return [{ kind: token.type, content: toInlines(token) }];
+    case "del":
+      return [{ kind: "strike", content: toInlines(token) }];
+    case "link":
+      return [{ kind: "link", content: toInlines(token), href: (token as Tokens.Link).href }];
+    case "image": {
+      const { text, href } = token as Tokens.Image;
+      return [{ kind: "image", text, href }];
+    }
+    case "br":
+      return [{ kind: "break" }];
+    default:
+      return [{ kind: "text", text: token.raw }];
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&nbsp;": " ",
+};
+
+function unescaped(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => ENTITIES[entity] ?? entity);
+}

@@ -1,0 +1,61 @@
+// A tool call in a line for people: which command, which file. Not for decisions: those see the input itself.
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { jsonText } from "./values.ts";
+
+/** Fields of an input that say what it is about: the best first. */
+const TELLING = ["command", "file_path", "filePath", "notebook_path", "path", "pattern", "url", "query"];
+/** Where there are none of those. */
+const DESCRIBING = ["description", "title", "agent", "prompt"];
+/** Codex runs everything in a login shell. */
+const SHELL_CALL = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)")$/;
+const MAX_JSON_CHARS = 400;
+
+/** One line; empty when the name says it all. `cwd`: what lies below it is named from there. */
+export function toolTitle(input: unknown, cwd: string | undefined): string {
+  if (typeof input === "string") return oneLine(unwrapped(input));
+  if (!isObject(input)) return Array.isArray(input) ? shortJson(input) : "";
+  const text =
+    firstOf(input, TELLING, cwd) || changedPaths(input["changes"], cwd) || firstOf(input, DESCRIBING, cwd);
+  return text === "" ? shortJson(input) : oneLine(text);
+}
+
+function firstOf(input: JsonObject, keys: readonly string[], cwd: string | undefined): string {
+  const key = keys.find((name) => textOf(input[name]) !== "");
+  const text = key === undefined ? "" : textOf(input[key]);
+  return key?.toLowerCase().endsWith("path") ? relative(text, cwd) : unwrapped(text);
+}
+
+/** `/bin/bash -lc 'npm test'` → `npm test`. */
+export function unwrapped(command: string): string {
+  const [, single, double] = SHELL_CALL.exec(command) ?? [];
+  return single ?? double ?? command;
+}
+
+export function relative(path: string, cwd: string | undefined): string {
+  const isBelow = cwd !== undefined && cwd !== "/" && cwd !== "" && path.startsWith(`${cwd}/`);
+  return isBelow && path.length > cwd.length + 1 ? path.slice(cwd.length + 1) : path;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.filter((word) => typeof word === "string").join(" ") : "";
+}
+
+function changedPaths(changes: unknown, cwd: string | undefined): string {
+  if (!Array.isArray(changes)) return "";
+  const paths = changes.map((change) => (isObject(change) ? change["path"] : undefined));
+  return paths
+    .filter((path) => typeof path === "string")
+    .map((path) => relative(path, cwd))
+    .join(", ");
+}
+
+function shortJson(value: object): string {
+  const text = oneLine(jsonText(value));
+  if (text === "{}" || text === "[]") return "";
+  return text.length > MAX_JSON_CHARS ? `${text.slice(0, MAX_JSON_CHARS - 1)}…` : text;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

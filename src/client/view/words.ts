@@ -1,0 +1,100 @@
+// Words that all screens share: states, times, counts and money, as briefly as people read them. Nothing in here is
+// made safe for a terminal or a page: that is done where it is drawn.
+import type { SessionView } from "../../protocol/views.ts";
+import type { NoticeEntry, ToolStatus } from "./types.ts";
+
+type State = SessionView["activity_state"];
+
+const STATES: Readonly<Record<State, string>> = {
+  working: "working",
+  thinking: "thinking",
+  waiting_input: "has a question",
+  waiting_permission: "needs approval",
+  idle: "idle",
+  stopped: "stopped",
+};
+
+/** What a session does, in a word or two. */
+export function stateText({ activity_state, stalled, held, pending_requests }: SessionView): string {
+  const isWaiting = activity_state === "waiting_input" || activity_state === "waiting_permission";
+  const state = STATES[activity_state] ?? activity_state;
+  const word = pending_requests > 0 && !isWaiting ? `${state}, asks` : state;
+  return [word, ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(", ");
+}
+
+/** How a list calls it: its name, else its title, else the beginning of its id. */
+export function sessionName({ name, title, session_id }: SessionView): string {
+  return name ?? title ?? session_id.slice(0, 8);
+}
+
+export const TOOL_STATUS_WORDS: Readonly<Record<ToolStatus, string>> = {
+  running: "running",
+  waiting: "waits for you",
+  done: "done",
+  failed: "failed",
+  unknown: "no result",
+};
+
+/** A tool call in a line: "Bash: npm test". */
+export function toolText({ name, title }: { name: string; title: string }): string {
+  return title === "" ? name : `${name}: ${title}`;
+}
+
+/** What a notice says, with what it is about where its text does not say so itself. */
+export function noticeText({ category, text }: Pick<NoticeEntry, "category" | "text">): string {
+  if (category === "blemeesd.stderr") return `agent: ${text}`;
+  return category === "local" || category.includes(".") ? text : `${category}: ${text}`;
+}
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "m"],
+];
+
+/** How old something is: `3s`, `12m`, `5h`, `3d`. One unit is enough to tell old from new. */
+export function ageText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const [size, name] = UNITS.find(([unit]) => seconds >= unit) ?? [1, "s"];
+  return `${Math.floor(seconds / size)}${name}`;
+}
+
+/** How long something took: `80ms`, `1.5s`, `42s`, `2m 03s`, `1h 05m`. */
+export function durationText(ms: number): string {
+  const length = Math.max(0, ms);
+  if (length < 100) return `${Math.round(length)}ms`;
+  if (length < 9_950) return `${(length / 1000).toFixed(1)}s`;
+  const seconds = Math.round(length / 1000);
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m ${two(seconds % 60)}s`;
+  return `${Math.floor(minutes / 60)}h ${two(minutes % 60)}m`;
+}
+
+/** `950`, `12.3k`, `1.2M`. */
+export function tokensText(count: number): string {
+  if (count < 1_000) return String(Math.max(0, Math.round(count)));
+  if (count < 99_950) return `${short(count / 1_000)}k`;
+  if (count < 999_500) return `${Math.round(count / 1_000)}k`;
+  return `${short(count / 1_000_000)}M`;
+}
+
+/** `$0.12`; less than a cent is not nothing. */
+export function costText(usd: number): string {
+  if (usd > 0 && usd < 0.005) return "<$0.01";
+  return `$${usd.toFixed(2)}`;
+}
+
+/** The time of day: `09:05:12`, in the local time of whoever looks. */
+export function clockText(at_ms: number): string {
+  const at = new Date(at_ms);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":");
+}
+
+function short(value: number): string {
+  return value.toFixed(1).replace(/\.0$/, "");
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}

@@ -1,0 +1,33 @@
+// What a browser is told about the dashboard's files, beside what every reply says (guard.ts).
+
+/** Only what is ours and has a file of its own runs or is loaded; text becomes HTML nowhere but in lit's templates. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types lit-html",
+].join("; ");
+
+/** No page of another site can load it as its own. */
+export const FILE_HEADERS = { "cross-origin-resource-policy": "same-origin" } as const;
+
+export const PAGE_HEADERS = {
+  ...FILE_HEADERS,
+  "content-security-policy": PAGE_POLICY,
+  // A page that opened this one keeps no handle on it.
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+} as const;
+
+/** The name changes with the content. */
+export const HASHED_HEADERS = {
+  ...FILE_HEADERS,
+  "cache-control": "public, max-age=31536000, immutable",
+} as const;

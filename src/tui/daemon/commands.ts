@@ -1,0 +1,123 @@
+// What can be typed behind a slash in a session of the daemon: what `sm` does to a session, where the person is.
+import { CodedError } from "../../base/coded-error.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { QueuedMessage } from "../../client/http/types.ts";
+import type { HttpClient } from "../../client/http.ts";
+import type { DriverCommand } from "../types.ts";
+
+export interface CommandContext {
+  http: HttpClient;
+  session_id: string;
+  /** Puts a line into the feed. */
+  say(text: string, level?: "info" | "warn"): void;
+}
+
+const MAX_PREVIEW = 60;
+
+export function sessionCommands({ http, session_id, say }: CommandContext): readonly DriverCommand[] {
+  return [
+    {
+      name: "/interrupt",
+      summary: "end the running turn; the agent stays",
+      isAlways: true,
+      async run() {
+        const { was_idle } = await http.interrupt(session_id);
+        if (was_idle) say("nothing was running");
+      },
+    },
+    {
+      name: "/now",
+      summary: "TEXT: interrupt the running turn and send this before the queue",
+      isAlways: true,
+      async run(rest) {
+        if (rest.trim() === "") throw usage("/now TEXT");
+        await http.input(session_id, { text: rest.trim(), now: true });
+      },
+    },
+    {
+      name: "/stop",
+      summary: "end the agent; history and queue stay, the next message starts it again",
+      isAlways: true,
+      async run() {
+        const stopped = await http.stop(session_id);
+        say(stopped.length === 0 ? "its agent was not running" : "its agent was ended");
+      },
+    },
+    {
+      name: "/name",
+      summary: "TEXT: call the session this; without a text take its name away",
+      isAlways: true,
+      async run(rest) {
+        const name = rest.trim();
+        await http.rename(session_id, name === "" ? null : name);
+        say(name === "" ? "it has no name now" : `it is called ${sanitizeLine(name)} now`);
+      },
+    },
+    {
+      name: "/queue",
+      summary: "what waits to be delivered; `/queue cancel N`, `/queue clear`",
+      isAlways: true,
+      async run(rest) {
+        const [verb = "", which = ""] = rest.trim().split(/\s+/);
+        const { queued, held } = await http.queue(session_id);
+        if (verb === "clear") return cancel(http, session_id, queued, say);
+        if (verb === "cancel") {
+          const found = queued[Number(which) - 1] ?? queued.find(({ message_id }) => message_id === which);
+          if (found === undefined) throw usage("/queue cancel N, with N from /queue");
+          return cancel(http, session_id, [found], say);
+        }
+        if (verb !== "") throw usage("/queue, /queue cancel N or /queue clear");
+        say(queueText(queued, held));
+      },
+    },
+    {
+      name: "/info",
+      summary: "id, agent, directory and what it spent",
+      isAlways: true,
+      async run() {
+        const { provider, model, cwd, turns, usage, cost_usd } = await http.session(session_id);
+        const facts = [
+          `session ${session_id}`,
+          [provider, model].filter((part) => part !== undefined).join(", "),
+          ...(cwd === undefined ? [] : [cwd]),
+          `${turns} turns, ${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out`,
+          ...(cost_usd === undefined ? [] : [`$${cost_usd.toFixed(2)}`]),
+        ];
+        say(facts.map(sanitizeLine).join("\n"));
+      },
+    },
+  ];
+}
+
+async function cancel(
+  http: HttpClient,
+  session_id: string,
+  messages: readonly QueuedMessage[],
+  say: CommandContext["say"],
+): Promise<void> {
+  let count = 0;
+  for (const { message_id } of messages) {
+    try {
+      await http.cancelInput(session_id, message_id);
+      count += 1;
+    } catch (error) {
+      // It was delivered meanwhile.
+      if (!(error instanceof CodedError) || error.code !== "message_unknown") throw error;
+    }
+  }
+  say(count === 0 ? "nothing waited" : `taken out of the queue: ${count}`);
+}
+
+function queueText(queued: readonly QueuedMessage[], held: string | undefined): string {
+  const lines = queued.map(({ message: { content } }, at) => {
+    const text = typeof content === "string" ? content : JSON.stringify(content);
+    const line = sanitizeLine(text);
+    return `${at + 1}. ${line.length > MAX_PREVIEW ? `${line.slice(0, MAX_PREVIEW)}…` : line}`;
+  });
+  const why = held === undefined ? [] : [`held: ${sanitizeLine(held)}`];
+  return [...(lines.length === 0 ? ["nothing waits in the queue"] : lines), ...why].join("\n");
+}
+
+function usage(text: string): CodedError {
+  return new CodedError("usage", `usage: ${text}`);
+}

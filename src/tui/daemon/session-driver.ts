@@ -1,0 +1,87 @@
+// A session of the daemon for the session screen: what happens comes from the view's source, what the person does goes
+// over HTTP. Nothing is decided here.
+import type { HttpClient } from "../../client/http.ts";
+import type { ViewPort } from "../../client/view/port.ts";
+import { openSource, type Source } from "../../client/view/source.ts";
+import type { Answer, RequestRow, ViewInput } from "../../client/view/types.ts";
+import type { DriverCommand, SessionDriver } from "../types.ts";
+import { sessionCommands } from "./commands.ts";
+
+export interface SessionDriverOptions {
+  http: HttpClient;
+  session_id: string;
+  /** How the header calls it at first. */
+  title?: string;
+  /** Where its events are read; default over `http`. */
+  port?: ViewPort;
+}
+
+export function createSessionDriver(options: SessionDriverOptions): SessionDriver {
+  return new DaemonSession(options);
+}
+
+class DaemonSession implements SessionDriver {
+  readonly session_id: string;
+  readonly title: string;
+  readonly commands: readonly DriverCommand[];
+  readonly pickers = [];
+  readonly requestFocus = "asked";
+  readonly #http: HttpClient;
+  readonly #port: ViewPort;
+  #listener: (inputs: readonly ViewInput[]) => void = () => undefined;
+  #source: Source | undefined;
+
+  constructor({ http, session_id, title, port }: SessionDriverOptions) {
+    this.session_id = session_id;
+    this.title = title ?? session_id;
+    this.#http = http;
+    this.#port = port ?? http.withoutRetry();
+    this.commands = sessionCommands({
+      http,
+      session_id,
+      say: (text, level = "info") => {
+        this.#listener([{ kind: "local", level, text, at_ms: Date.now() }]);
+      },
+    });
+  }
+
+  start(listener: (inputs: readonly ViewInput[]) => void): void {
+    this.#listener = listener;
+    this.#source = openSource(this.#port, this.session_id, listener);
+  }
+
+  async send(text: string, { isNow = false } = {}): Promise<void> {
+    await this.#http.input(this.session_id, { text, ...(isNow ? { now: true } : {}) });
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#http.interrupt(this.session_id);
+  }
+
+  async respond({ request_id, session_id, shown_hash }: RequestRow, answer: Answer): Promise<void> {
+    const { repeated } = await this.#http.respond(session_id, request_id, answer, {
+      shown_hash,
+      source: "tui",
+    });
+    if (!repeated) return;
+    const text = "it was answered before, and that answer counts";
+    this.#listener([{ kind: "local", level: "warn", text, at_ms: Date.now() }]);
+  }
+
+  wholeRequest({ session_id, request_id }: RequestRow): Promise<RequestRow> {
+    return this.#port.request(session_id, request_id);
+  }
+
+  async cancelQueued(message_id: string): Promise<void> {
+    await this.#http.cancelInput(this.session_id, message_id);
+  }
+
+  async loadEarlier(): Promise<boolean> {
+    return (await this.#source?.loadEarlier()) ?? false;
+  }
+
+  async close(): Promise<void> {
+    this.#listener = () => undefined;
+    await this.#source?.close();
+  }
+}

@@ -1,0 +1,77 @@
+// What is known of the marked session, beside the list where there is room. Pure.
+import type { Fleet } from "../../client/view/fleet.ts";
+import type { SessionView } from "../../client/view/types.ts";
+import { ageText, costText, tokensText } from "../../client/view/words.ts";
+import { nameOf } from "../notify/alerts.ts";
+import { revealedLine, safeLine, safeText } from "../rows/safe.ts";
+import { type Line, piece, STYLE } from "../rows/style.ts";
+import { cutLine, wrapWords } from "../rows/wrap.ts";
+import { signOf } from "./signs.ts";
+
+const LABEL = 9;
+const MAX_RESULT_ROWS = 12;
+
+export function detailLines(session: SessionView, fleet: Fleet, width: number, nowMs: number): Line[] {
+  const { sign, word, style } = signOf(session);
+  const { turn, usage, last_action, last_result } = session;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["agent", [session.provider, session.model].filter(Boolean).join(", ")],
+    ["in", session.cwd],
+    ["id", session.session_id],
+    ["turn", turn === undefined ? undefined : `since ${ageText(nowMs - turn.started_at_ms)}`],
+    ["turns", String(session.turns)],
+    ["tokens", `${tokensText(usage.input_tokens ?? 0)} in, ${tokensText(usage.output_tokens ?? 0)} out`],
+    ["context", session.context_tokens === 0 ? undefined : tokensText(session.context_tokens)],
+    ["cost", session.cost_usd === undefined ? undefined : costText(session.cost_usd)],
+    ["queue", session.queued === 0 ? undefined : `${session.queued} waiting`],
+    ["held", session.held],
+    ["parent", session.parent === undefined ? undefined : nameById(session.parent, fleet)],
+    ["children", session.children.length === 0 ? undefined : String(session.children.length)],
+    ["started", `${ageText(nowMs - session.started_at_ms)} ago`],
+    ["did last", last_action?.summary_text],
+  ];
+  return [
+    cutLine([piece(safeLine(nameOf(session)), STYLE.bold)], width),
+    [piece(`${sign} ${word}`, style)],
+    [],
+    ...requestLines(session, fleet, width),
+    ...facts.flatMap(([label, value]) => (value === undefined ? [] : factLines(label, value, width))),
+    ...(last_result === undefined ? [] : resultLines(last_result, width)),
+  ];
+}
+
+/** What it asks: whole it is in the session; here only what it is about. */
+function requestLines({ session_id }: SessionView, fleet: Fleet, width: number): Line[] {
+  const own = [...fleet.requests.values()].filter((request) => request.session_id === session_id);
+  if (own.length === 0) return [];
+  const titles = own.map(({ payload }) => {
+    const [first = ""] = payload.title.split("\n");
+    return cutLine([piece("? ", STYLE.warn), ...revealedLine(first, STYLE.warn, false)], width);
+  });
+  return [[piece("It waits for you (Enter opens it):", STYLE.bold)], ...titles, []];
+}
+
+function factLines(label: string, value: string, width: number): Line[] {
+  const rows = wrapWords([piece(safeLine(value))], Math.max(8, width - LABEL)).slice(0, 3);
+  return rows.map((row, at) => [piece((at === 0 ? label : "").padEnd(LABEL), STYLE.dim), ...row]);
+}
+
+function resultLines(
+  { subtype, text = "", error }: NonNullable<SessionView["last_result"]>,
+  width: number,
+): Line[] {
+  const isGood = subtype === "success";
+  const head = isGood
+    ? piece("✓ the last turn ended well", STYLE.good)
+    : piece(`✗ the last turn: ${safeLine(subtype)}`, STYLE.bad);
+  const said = error === undefined ? text : error.message;
+  const rows = safeText(said.slice(-2_000))
+    .split("\n")
+    .flatMap((line) => wrapWords([piece(line.replaceAll("\t", "  "))], width));
+  return [[], [head], ...rows.slice(0, MAX_RESULT_ROWS)];
+}
+
+function nameById(session_id: string, { sessions }: Fleet): string {
+  const session = sessions.get(session_id);
+  return session === undefined ? session_id : nameOf(session);
+}

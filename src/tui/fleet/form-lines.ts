@@ -1,0 +1,56 @@
+// The form of a new session as rows. Pure.
+import { layoutEditor, visibleRows } from "../composer/layout.ts";
+import { safeLine } from "../rows/safe.ts";
+import { type Line, piece, STYLE } from "../rows/style.ts";
+import { cutLine, wrapWords } from "../rows/wrap.ts";
+import type { Field, Form } from "./form.ts";
+
+export interface Drawn {
+  lines: Line[];
+  cursor?: { x: number; y: number };
+}
+
+const LABEL = 12;
+const MAX_PROMPT_ROWS = 10;
+const LABELS: Record<Field, string> = { backend: "Agent", cwd: "Directory", name: "Name", prompt: "Task" };
+
+export function formLines(form: Form, width: number, height: number): Drawn {
+  const lines: Line[] = [[piece("New session", STYLE.bold)], []];
+  let cursor: Drawn["cursor"];
+  const room = Math.max(10, width - LABEL);
+  const label = (field: Field): ReturnType<typeof piece> =>
+    piece(`${form.field === field ? "▌ " : "  "}${LABELS[field]}`.padEnd(LABEL), labelStyle(form, field));
+  lines.push(cutLine([label("backend"), ...backendPieces(form)], width));
+  for (const field of ["cwd", "name", "prompt"] as const) {
+    const most = field === "prompt" ? Math.max(1, Math.min(MAX_PROMPT_ROWS, height - 9)) : 1;
+    const laid = visibleRows(layoutEditor(form[field], room), most);
+    if (form.field === field && !form.isSent)
+      cursor = { x: LABEL + laid.cursor.x, y: lines.length + laid.cursor.y };
+    laid.rows.forEach(({ text }, at) => {
+      lines.push([at === 0 ? label(field) : piece(" ".repeat(LABEL)), piece(text)]);
+    });
+  }
+  const problem =
+    form.problem === undefined ? [] : wrapWords([piece(safeLine(form.problem), STYLE.bad)], width);
+  lines.push([], ...problem);
+  lines.push(cutLine([piece(form.isSent ? "starting…" : HINT, STYLE.dim)], width));
+  if (!form.isSent) lines.push(cutLine([piece(NOTE, STYLE.dim)], width));
+  return { lines: lines.slice(0, height), ...(cursor === undefined ? {} : { cursor }) };
+}
+
+const HINT = "Enter starts it · Tab next field · Alt-Enter line break · left, right: agent · Esc";
+const NOTE = "Without a task it waits for your first message. It asks before it acts.";
+
+function backendPieces({ backends, backend, field }: Form): Line {
+  if (backends === undefined) return [piece("asking the daemon…", STYLE.dim)];
+  if (backends.length === 0) return [piece("none was found: see sm doctor", STYLE.bad)];
+  return backends.flatMap((name) => {
+    const isChosen = name === backend;
+    const style = isChosen ? (field === "backend" ? "7" : STYLE.bold) : STYLE.dim;
+    return [piece(isChosen ? `[${safeLine(name)}]` : ` ${safeLine(name)} `, style), piece(" ")];
+  });
+}
+
+function labelStyle(form: Form, field: Field): string {
+  return form.field === field ? STYLE.accent : STYLE.dim;
+}

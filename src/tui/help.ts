@@ -1,0 +1,47 @@
+// The help over the screen, made from the table of keys.
+import { KEYS, keyName, type KeyRow, type Place } from "./keys/table.ts";
+import { type Line, piece, STYLE } from "./rows/style.ts";
+import { wrapWords } from "./rows/wrap.ts";
+import type { Look } from "./screen-types.ts";
+import { draw } from "./theme.ts";
+
+export const PLACES: readonly (readonly [Place, string])[] = [
+  ["chat", "Writing a message (chat)"],
+  ["text", "In any text"],
+  ["empty", "While nothing is written"],
+  ["any", "Anywhere"],
+  ["choices", "Deciding a request (approval)"],
+  ["question", "Answering questions (input)"],
+  ["search", "In a search"],
+];
+
+/** Keys of a text that everybody's shell has, in one line each. */
+const EDITING: readonly (readonly [string, string])[] = [
+  ["Ctrl-A Ctrl-E", "beginning, end of the line"],
+  ["Alt-B Alt-F", "a word back, forth"],
+  ["Ctrl-K Ctrl-U Ctrl-W Alt-D", "kill to the end, to the beginning, a word back, a word forth"],
+  ["Ctrl-Y", "put back what was killed"],
+];
+
+export function helpLines(scroll: number, columns: number, height: number, look: Look): string[] {
+  const lines = PLACES.flatMap(([place, title]) => [
+    [piece(title, STYLE.bold)] as Line,
+    ...keyLines(place).flatMap(([keys, summary]) => keyLine(keys, summary, columns)),
+  ]);
+  const from = Math.max(0, Math.min(scroll, lines.length - height));
+  return lines.slice(from, from + height).map((line) => draw(line, columns, look));
+}
+
+function keyLines(place: Place): (readonly [string, string])[] {
+  const rows = (KEYS as readonly KeyRow[]).filter(({ where }) => where === place);
+  const own = rows.map(({ keys, summary }) => [keys.map(keyName).join(", "), summary] as const);
+  return place === "text" ? [...own, ...EDITING] : own;
+}
+
+function keyLine(keys: string, summary: string, columns: number): Line[] {
+  const indent = Math.min(28, Math.floor(columns / 2));
+  const [first = [], ...rest] = wrapWords([piece(summary)], Math.max(8, columns - indent - 2));
+  const name = keys.length > indent - 3 ? [piece(`  ${keys}  `, STYLE.accent)] : [piece(`  ${keys}`.padEnd(indent), STYLE.accent)];
+  if (keys.length > indent - 3) return [name, ...[first, ...rest].map((line) => [piece(" ".repeat(indent)), ...line])];
+  return [[...name, ...first], ...rest.map((line) => [piece(" ".repeat(indent)), ...line])];
+}

@@ -1,0 +1,17 @@
+// Asks the tmux we run in about itself and the terminal outside of it.
+import { execFile } from "node:child_process";
+import { TMUX_QUESTION } from "./terminal.ts";
+
+const PATIENCE_MS = 2_000;
+
+export function askTmux(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      "tmux",
+      ["display-message", "-p", TMUX_QUESTION],
+      { timeout: PATIENCE_MS },
+      (error, stdout) => (error === null ? resolve(stdout) : reject(error)),
+    );
+    child.unref();
+  });
+}

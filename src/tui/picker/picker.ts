@@ -1,0 +1,70 @@
+// A list to choose from over the screen: typing narrows it, Enter takes the marked one, Esc closes it. Pure.
+import { EMPTY_EDITOR, type Editor } from "../composer/editor.ts";
+import { editWith } from "../composer/edit-keys.ts";
+import type { Input } from "../screen-types.ts";
+import type { Picker, PickerOption } from "../types.ts";
+
+export interface PickerState {
+  key: string;
+  title: string;
+  takesText: boolean;
+  /** Absent until they are there. */
+  options?: readonly PickerOption[];
+  marked: number;
+  /** What was typed. */
+  editor: Editor;
+  message?: string;
+}
+
+export type PickerStep =
+  | { kind: "open"; picker: PickerState }
+  | { kind: "closed" }
+  | { kind: "chosen"; value: string; label: string };
+
+export function openPicker({ key, title, takesText }: Pick<Picker, "key" | "title" | "takesText">): PickerState {
+  return { key, title, takesText: takesText === true, marked: 0, editor: EMPTY_EDITOR };
+}
+
+/** The list has come; what is in use is marked. */
+export function fillPicker(picker: PickerState, options: readonly PickerOption[]): PickerState {
+  const marked = Math.max(
+    0,
+    options.findIndex(({ isCurrent }) => isCurrent),
+  );
+  return { ...picker, options, marked };
+}
+
+/** What is shown: everything that holds what was typed. */
+export function shownOptions({ options = [], editor, takesText }: PickerState): readonly PickerOption[] {
+  const words = editor.text.trim().toLowerCase();
+  if (words === "") return options;
+  const found = options.filter(({ label, value }) => `${label} ${value}`.toLowerCase().includes(words));
+  const isListed = options.some(({ value }) => value === editor.text.trim());
+  const own = { value: editor.text.trim(), label: editor.text.trim(), detail: "as typed" };
+  return takesText && !isListed ? [...found, own] : found;
+}
+
+export function onPickerInput(picker: PickerState, input: Input): PickerStep {
+  const shown = shownOptions(picker);
+  const count = Math.max(1, shown.length);
+  const chord = input.kind === "key" ? input.chord : "";
+  if (chord === "escape" || chord === "ctrl-c") return { kind: "closed" };
+  if (chord === "up" || chord === "ctrl-p") return open({ ...picker, marked: (picker.marked + count - 1) % count });
+  if (chord === "down" || chord === "ctrl-n" || chord === "tab") {
+    return open({ ...picker, marked: (picker.marked + 1) % count });
+  }
+  if (chord === "enter") {
+    const option = shown[picker.marked];
+    if (option === undefined) return open(picker);
+    if (option.problem !== undefined) return open({ ...picker, message: option.problem });
+    return { kind: "chosen", value: option.value, label: option.label };
+  }
+  const editor = editWith(picker.editor, input, true);
+  if (editor === undefined || editor === picker.editor) return open(picker);
+  const { message: _, ...rest } = picker;
+  return open({ ...rest, editor, marked: editor.text === picker.editor.text ? picker.marked : 0 });
+}
+
+function open(picker: PickerState): PickerStep {
+  return { kind: "open", picker };
+}

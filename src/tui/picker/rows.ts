@@ -1,0 +1,38 @@
+// A picker as rows: a rule with its title, what is typed, the options around the marked one.
+import { safeLine } from "../rows/safe.ts";
+import { type Line, piece, STYLE } from "../rows/style.ts";
+import type { Look } from "../screen-types.ts";
+import { draw, rule } from "../theme.ts";
+import type { PickerOption } from "../types.ts";
+import { type PickerState, shownOptions } from "./picker.ts";
+
+export function pickerLines(picker: PickerState, columns: number, height: number, look: Look): string[] {
+  const shown = shownOptions(picker);
+  const typed = picker.editor.text === "" ? [] : [piece(safeLine(picker.editor.text), STYLE.accent)];
+  const most = Math.max(1, height - (picker.message === undefined ? 1 : 2));
+  const from = Math.max(0, Math.min(picker.marked - Math.floor(most / 2), shown.length - most));
+  const lines: Line[] = [
+    rule([piece(safeLine(picker.title), STYLE.bold)], typed, columns, STYLE.accent),
+    ...shown.slice(from, from + most).map((option, at) => optionLine(option, from + at === picker.marked)),
+    ...(shown.length === 0 ? [[piece(emptyText(picker), STYLE.dim)]] : []),
+    ...(picker.message === undefined ? [] : [[piece(`! ${safeLine(picker.message)}`, STYLE.warn)]]),
+  ];
+  return lines.slice(0, Math.max(1, height)).map((line) => draw(line, columns, look));
+}
+
+function optionLine({ label, detail, isCurrent, problem }: PickerOption, isMarked: boolean): Line {
+  const style = problem !== undefined ? STYLE.dim : isMarked ? STYLE.bold : STYLE.none;
+  return [
+    piece(isMarked ? "> " : "  ", STYLE.accent),
+    piece(isCurrent ? "✓ " : "  ", STYLE.good),
+    piece(safeLine(label), style),
+    piece(detail === undefined ? "" : `  ${safeLine(detail)}`, STYLE.dim),
+    piece(problem === undefined ? "" : `  (${safeLine(problem)})`, STYLE.warn),
+  ];
+}
+
+function emptyText({ options, takesText, message }: PickerState): string {
+  if (message !== undefined) return "";
+  if (options === undefined) return "  looking …";
+  return takesText ? "  type a value" : "  nothing to choose";
+}

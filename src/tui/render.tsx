@@ -1,0 +1,216 @@
+// The terminal under the screens: alternate screen, raw mode, bracketed paste, cursor, all of it put back on every way
+// out. Ink lays out each frame but neither reads the terminal nor writes it: its own way of writing cannot use the
+// last row, and depends on where the cursor was left.
+import { type Instance, render } from "ink";
+import type { ReactElement } from "react";
+import type { Decoded } from "./keys/decode.ts";
+import { KeyReader } from "./keys/reader.ts";
+import { CursorPlace } from "./lines.tsx";
+import { paint, type Painted } from "./paint.ts";
+import type { Input, Size, TerminalIo } from "./screen-types.ts";
+
+export interface TerminalEvents {
+  onInput(inputs: readonly Input[]): void;
+  onSize(): void;
+  onFocus(isFocused: boolean): void;
+  /** The screen is ours again, or no longer, because the program was stopped. */
+  onShown(isShown: boolean): void;
+  /** A signal or a lost terminal: the app ends with this code. */
+  onEnd(code: number): void;
+}
+
+const CLEAR = "\x1b[0m\x1b[H\x1b[2J";
+const ENTER = `\x1b[?1049h\x1b[?2004h\x1b[?7l\x1b[?25l${CLEAR}`;
+const LEAVE = `${CLEAR}\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l`;
+/** Asks whether the terminal knows the kitty keyboard protocol; it is turned on when it says so. */
+const ASK_KITTY = "\x1b[?u";
+const KITTY_ON = "\x1b[>1u";
+const KITTY_OFF = "\x1b[<u";
+const SIGNALS = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130 } as const;
+const SMALLEST: Size = { columns: 20, rows: 4 };
+const NOTHING: Painted = { rows: [] };
+
+export class Terminal {
+  readonly #io: TerminalIo;
+  readonly #events: TerminalEvents;
+  readonly #reader: KeyReader;
+  readonly #undo: (() => void)[] = [];
+  readonly #cursor: { at?: Painted["cursor"] } = {};
+  #ink: Instance | undefined;
+  #painted: Painted = NOTHING;
+  #isOurs = false;
+  #hasKitty = false;
+
+  constructor(io: TerminalIo, events: TerminalEvents) {
+    this.#io = io;
+    this.#events = events;
+    this.#reader = new KeyReader((inputs) => this.#onKeys(inputs));
+  }
+
+  get size(): Size {
+    const { columns, rows } = this.#io.stdout;
+    return {
+      columns: Math.max(SMALLEST.columns, columns || 80),
+      rows: Math.max(SMALLEST.rows, rows || 24),
+    };
+  }
+
+  enter(): void {
+    const { stdin, stdout } = this.#io;
+    this.#listen(stdin, "data", (bytes: Buffer) => this.#reader.push(bytes));
+    this.#listen(stdin, "end", () => this.#events.onEnd(SIGNALS.SIGHUP));
+    this.#listen(stdin, "error", () => this.#events.onEnd(SIGNALS.SIGHUP));
+    this.#listen(stdout, "error", () => this.#events.onEnd(SIGNALS.SIGHUP));
+    this.#listen(stdout, "resize", () => this.#events.onSize());
+    for (const [signal, code] of Object.entries(SIGNALS)) {
+      this.#listen(process, signal, () => this.#events.onEnd(code));
+    }
+    this.#listen(process, "SIGCONT", () => this.#take());
+    // The last way out: whatever ends the process, the terminal is put back.
+    this.#listen(process, "exit", () => this.#giveBack());
+    stdin.resume();
+    this.#take();
+  }
+
+  /** Draws this instead of what is there. */
+  draw(element: ReactElement): void {
+    if (!this.#isOurs) return;
+    const whole = <CursorPlace.Provider value={this.#cursor}>{element}</CursorPlace.Provider>;
+    if (this.#ink !== undefined) {
+      this.#ink.rerender(whole);
+      return;
+    }
+    this.#ink = render(whole, {
+      stdout: this.#frames(),
+      stdin: this.#io.stdin,
+      exitOnCtrlC: false,
+      patchConsole: false,
+      // Each frame whole, as soon as it is there.
+      debug: true,
+    });
+  }
+
+  /** Everything is drawn anew next time, over whatever stands there. */
+  clear(): void {
+    this.#unmount();
+    this.#painted = NOTHING;
+    this.write(CLEAR);
+  }
+
+  /** Like Ctrl-Z in a shell: SIGCONT brings the screen back. */
+  suspend(): void {
+    this.#giveBack();
+    process.kill(process.pid, "SIGTSTP");
+  }
+
+  write(sequence: string): void {
+    if (this.#isOurs) this.#write(sequence);
+  }
+
+  leave(): void {
+    this.#giveBack();
+    for (const undo of this.#undo.splice(0)) undo();
+    this.#io.stdin.pause();
+  }
+
+  #take(): void {
+    if (this.#isOurs) {
+      // Continued by somebody who did not stop us by our own key: the shell may have changed the terminal.
+      this.#raw(true);
+      this.#write(ENTER);
+    } else {
+      this.#raw(true);
+      this.#isOurs = true;
+      this.#write(ENTER + ASK_KITTY);
+      this.#events.onShown(true);
+    }
+    this.#events.onSize();
+  }
+
+  #giveBack(): void {
+    if (!this.#isOurs) return;
+    this.#events.onShown(false);
+    this.#unmount();
+    this.#painted = NOTHING;
+    this.#write((this.#hasKitty ? KITTY_OFF : "") + LEAVE);
+    this.#isOurs = false;
+    this.#hasKitty = false;
+    this.#raw(false);
+  }
+
+  #unmount(): void {
+    const ink = this.#ink;
+    // First, so that the frame which Ink writes when it goes is left out.
+    this.#ink = undefined;
+    ink?.unmount();
+  }
+
+  #onKeys(decoded: readonly Decoded[]): void {
+    const inputs = decoded.filter((one) => one.kind !== "reply");
+    for (const one of decoded) if (one.kind === "reply") this.#onReply(one.text);
+    if (inputs.length > 0) this.#events.onInput(inputs);
+  }
+
+  #onReply(text: string): void {
+    if (text === "\x1b[I" || text === "\x1b[O") {
+      this.#events.onFocus(text === "\x1b[I");
+      return;
+    }
+    if (!/^\x1b\[\?\d+u$/.test(text) || this.#hasKitty || !this.#isOurs) return;
+    this.#hasKitty = true;
+    this.#write(KITTY_ON);
+  }
+
+  #raw(isRaw: boolean): void {
+    try {
+      this.#io.stdin.setRawMode(isRaw);
+    } catch {
+      // the terminal is gone: there is nothing to set
+    }
+  }
+
+  #write(text: string): void {
+    try {
+      this.#io.stdout.write(text);
+    } catch {
+      // the terminal is gone: whoever listens to its end knows
+    }
+  }
+
+  #listen(emitter: NodeJS.EventEmitter, name: string, listener: (...given: never[]) => void): void {
+    emitter.on(name, listener as (...given: unknown[]) => void);
+    this.#undo.push(() => emitter.off(name, listener as (...given: unknown[]) => void));
+  }
+
+  #onFrame(frame: string): void {
+    const { rows } = this.size;
+    const next = { rows: frame.split("\n").slice(0, rows), cursor: this.#cursor.at };
+    const change = paint(this.#painted, next);
+    this.#painted = next;
+    if (change !== "") this.#write(change);
+  }
+
+  /** What Ink takes for a terminal: it gets each frame, and has a size, but no events. */
+  #frames(): NodeJS.WriteStream {
+    const terminal = this;
+    let isFirst = true;
+    const stream = {
+      isTTY: true,
+      get columns() {
+        return terminal.size.columns;
+      },
+      get rows() {
+        return terminal.size.rows;
+      },
+      write(frame: string): boolean {
+        // Mounting draws before `render` gives the instance.
+        if (isFirst || terminal.#ink !== undefined) terminal.#onFrame(frame);
+        isFirst = false;
+        return true;
+      },
+      on: () => stream,
+      off: () => stream,
+    };
+    return stream as unknown as NodeJS.WriteStream;
+  }
+}

@@ -1,0 +1,32 @@
+// A diff as lines: numbers, sign, text in colours. A line of the diff that goes on has blanks for its number.
+import type { DiffLine } from "../../client/view/diff.ts";
+import { colouredLines } from "./code-rows.ts";
+import { expandTabs, safeText } from "./safe.ts";
+import { type Piece, piece, STYLE } from "./style.ts";
+import { wrapHard } from "./wrap.ts";
+
+const SIGNS = { same: " ", add: "+", remove: "-" } as const;
+const LOOKS = { same: STYLE.none, add: STYLE.added, remove: STYLE.removed } as const;
+
+/** How many digits the numbers of a diff need; none where there is no room for them. */
+export function digitsOf(lines: readonly DiffLine[], width: number): number {
+  const highest = lines.reduce((max, line) => Math.max(max, line.old ?? 0, line.new ?? 0), 0);
+  return highest === 0 || width < 40 ? 0 : String(highest).length;
+}
+
+export function diffLineRows(line: DiffLine, lang: string, digits: number, width: number): Piece[][] {
+  if (line.kind === "hunk" || line.kind === "meta") {
+    const style = line.kind === "hunk" ? STYLE.hunk : STYLE.dim;
+    return wrapHard([piece(expandTabs(safeText(line.text)), style)], width);
+  }
+  const look = LOOKS[line.kind];
+  const number = line.kind === "remove" ? line.old : line.new;
+  const gutter = digits === 0 ? "" : `${String(number ?? "").padStart(digits)} `;
+  const head = [piece(gutter, STYLE.dim), piece(`${SIGNS[line.kind]} `, look)];
+  const rest = [piece(" ".repeat(gutter.length), STYLE.dim), piece("  ")];
+  const text =
+    line.kind === "same"
+      ? (colouredLines(line.text, lang)[0] ?? [])
+      : [piece(expandTabs(safeText(line.text)), look)];
+  return wrapHard(text, width - gutter.length - 2).map((row, at) => [...(at === 0 ? head : rest), ...row]);
+}

@@ -1,0 +1,130 @@
+// One entry of the feed as rows: what was said, thought, done, asked and how it ended.
+import type { Entry, NoticeEntry, ResultEntry, ThinkingEntry, UserEntry } from "../../client/view/types.ts";
+import { costText, durationText, tokensText } from "../../client/view/words.ts";
+import { TextLayout } from "./growing.ts";
+import { depthPrefix, ownRow, PERSON_GUTTER, proseRows, TEXT_GUTTER } from "./gutter.ts";
+import { requestEntryLines } from "./request-rows.ts";
+import { safeLine, safeText } from "./safe.ts";
+import { type Line, type Piece, piece, STYLE, toRow } from "./style.ts";
+import { toolLines } from "./tool-rows.ts";
+import type { Row, RowTheme } from "./types.ts";
+
+export interface EntryOptions {
+  width: number;
+  theme: RowTheme;
+  isUnfolded: boolean;
+}
+
+/** What is kept of an entry that grows, between two layouts of it. */
+export interface Growing {
+  readonly made: string;
+  text?: TextLayout;
+}
+
+const MIN_WIDTH = 8;
+
+export function entryRows(entry: Entry, options: EntryOptions, growing: Growing): readonly Row[] {
+  const width = Math.max(MIN_WIDTH, options.width);
+  const prefix = depthPrefix(entry.depth, width);
+  const inner = { ...options, width: width - (prefix[0]?.text.length ?? 0) };
+  const finish = (line: Line): Row => toRow([...prefix, ...line], entry.id, options.theme);
+  if (entry.kind === "text") {
+    growing.text ??= new TextLayout({ ...inner, finish, isMarkdown: true });
+    return growing.text.rows(entry.text, !entry.isOpen);
+  }
+  if (entry.kind === "thinking") return thinkingRows(entry, inner, finish, growing);
+  return linesOf(entry, inner).map(finish);
+}
+
+function linesOf(entry: Exclude<Entry, { kind: "text" | "thinking" }>, options: EntryOptions): Piece[][] {
+  switch (entry.kind) {
+    case "user":
+      return userLines(entry, options.width);
+    case "tool":
+      return toolLines(entry, options);
+    case "request":
+      return requestEntryLines(entry.request, options);
+    case "notice":
+      return noticeLines(entry, options.width);
+    case "result":
+      return resultLines(entry, options.width);
+    case "gap":
+      return markedProse(piece("⋮", STYLE.warn), entry.text, STYLE.dim, options.width);
+  }
+}
+
+function userLines({ text, attachments = 0, from }: UserEntry, width: number): Piece[][] {
+  const mark = piece("»", STYLE.person);
+  const sender =
+    from === undefined
+      ? []
+      : [ownRow(mark, [piece("from the session ", STYLE.dim), piece(safeLine(from))], width)];
+  const more =
+    attachments === 0
+      ? []
+      : [ownRow(mark, [piece(`${attachments} ${attachments === 1 ? "attachment" : "attachments"}`)], width)];
+  const said = text === "" && attachments > 0 ? [] : textLines(text, PERSON_GUTTER, STYLE.bold, width);
+  return [...sender, ...said, ...more];
+}
+
+/** Plain text: every line of it, broken at words. */
+function textLines(text: string, gutter: Piece, style: string, width: number): Piece[][] {
+  return safeText(text)
+    .replace(/\n+$/, "")
+    .split("\n")
+    .flatMap((line) => proseRows([piece(line.replaceAll("\t", "    "), style)], gutter, width));
+}
+
+function thinkingRows(
+  entry: ThinkingEntry,
+  options: EntryOptions,
+  finish: (line: Line) => Row,
+  growing: Growing,
+): Row[] {
+  const { text, isOpen, at_ms, ended_at_ms } = entry;
+  const took = at_ms === undefined || ended_at_ms === undefined ? undefined : ended_at_ms - at_ms;
+  const head = isOpen ? "thinking…" : took === undefined ? "thought" : `thought for ${durationText(took)}`;
+  const first = options.isUnfolded
+    ? ""
+    : safeLine(text.slice(0, 2 * options.width).split(/\n\s*\n/)[0] ?? "");
+  const words = [piece(head, STYLE.dim), ...(first === "" ? [] : [piece(`  ${first}`, STYLE.dim)])];
+  const top = finish(ownRow(piece("∴", STYLE.dim), words, options.width));
+  if (!options.isUnfolded || text.trim() === "") return [top];
+  growing.text ??= new TextLayout({ ...options, finish, isMarkdown: false, style: STYLE.dim });
+  return [top, ...growing.text.rows(text, !isOpen)];
+}
+
+const NOTICE_MARKS = {
+  info: { text: "·", style: STYLE.dim },
+  warn: { text: "!", style: STYLE.warn },
+  error: { text: "✗", style: STYLE.bad },
+} as const;
+
+function noticeLines({ level, text }: NoticeEntry, width: number): Piece[][] {
+  const style = level === "info" ? STYLE.dim : NOTICE_MARKS[level].style;
+  return markedProse(NOTICE_MARKS[level], text, style, width);
+}
+
+/** A mark of ours, then words of others: only the first row has the mark. */
+function markedProse(mark: Piece, text: string, style: string, width: number): Piece[][] {
+  const rows = textLines(text, TEXT_GUTTER, style, width);
+  return rows.map((row, at) => (at === 0 ? [piece(`${mark.text} `, mark.style), ...row.slice(1)] : row));
+}
+
+function resultLines(entry: ResultEntry, width: number): Piece[][] {
+  const { subtype, duration_ms, usage, cost_usd, error } = entry;
+  const isGood = subtype === "success";
+  const isStopped = subtype === "interrupted";
+  const mark = isGood
+    ? piece("✓", STYLE.good)
+    : piece(isStopped ? "○" : "✗", isStopped ? STYLE.warn : STYLE.bad);
+  const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
+  const facts = [
+    isGood ? "done" : safeLine(subtype).replaceAll("_", " "),
+    ...(duration_ms === undefined ? [] : [durationText(duration_ms)]),
+    ...(tokens === 0 ? [] : [`${tokensText(tokens)} tokens`]),
+    ...(cost_usd === undefined || cost_usd === 0 ? [] : [costText(cost_usd)]),
+  ];
+  const head = ownRow(mark, [piece(facts.join(" · "), STYLE.dim)], width);
+  return error === undefined ? [head] : [head, ...textLines(error, TEXT_GUTTER, STYLE.bad, width)];
+}

@@ -1,0 +1,138 @@
+// A text that grows, laid out once: rows of what cannot change any more are kept, only the end is made anew.
+import { type Block, type CodeBlock, MarkdownReader } from "../../client/view/markdown.ts";
+import { chunkEnd, chunksOf, isColoured } from "./code-rows.ts";
+import { proseRows, TEXT_GUTTER } from "./gutter.ts";
+import { blockLines, codeBlockLines } from "./markdown-rows.ts";
+import { safeText } from "./safe.ts";
+import { type Line, type Piece, piece } from "./style.ts";
+import type { Row, RowTheme } from "./types.ts";
+
+export interface TextOptions {
+  width: number;
+  theme: RowTheme;
+  isMarkdown: boolean;
+  style?: string;
+  finish(line: Line): Row;
+}
+
+/** Code that grows is coloured as a whole again after so many characters; until then its end stands for itself. */
+const RECOLOUR = 2_000;
+
+export class TextLayout {
+  readonly #options: TextOptions;
+  readonly #reader = new MarkdownReader();
+  #settled: Row[] = [];
+  #last: Block | undefined;
+  #count = 0;
+  #lines: LineCache | undefined;
+  #coloured: { text: string; rows: readonly Row[] } = { text: "", rows: [] };
+
+  constructor(options: TextOptions) {
+    this.#options = options;
+  }
+
+  /** `isFinal`: no more will come, and everything looks as if it had come at once. */
+  rows(text: string, isFinal: boolean): readonly Row[] {
+    if (!this.#options.isMarkdown) return this.#plain(text);
+    const { blocks, settled } = this.#reader.read(text);
+    if (settled < this.#count || blocks[this.#count - 1] !== this.#last) {
+      this.#settled = [];
+      this.#count = 0;
+    }
+    for (; this.#count < settled; this.#count++) {
+      const block = blocks[this.#count];
+      if (block !== undefined) this.#settled.push(...this.#block(block, this.#count > 0));
+    }
+    this.#last = blocks[this.#count - 1];
+    const rows = [...this.#settled];
+    for (const [at, block] of blocks.slice(settled).entries()) {
+      const isApart = settled + at > 0;
+      rows.push(
+        ...(block.kind === "code" ? this.#openCode(block, isApart, isFinal) : this.#block(block, isApart)),
+      );
+    }
+    return rows;
+  }
+
+  #block(block: Block, isApart: boolean): Row[] {
+    const { width, theme } = this.#options;
+    const lines = blockLines(block, { width: width - TEXT_GUTTER.text.length, theme });
+    return this.#finished(isApart ? [[], ...lines] : lines);
+  }
+
+  #finished(lines: readonly Line[]): Row[] {
+    return lines.map((line) => this.#options.finish(behind(line)));
+  }
+
+  #openCode(block: CodeBlock, isApart: boolean, isFinal: boolean): readonly Row[] {
+    const { text, lang } = block;
+    if (!isColoured(text, lang)) {
+      this.#lines ??= new LineCache((part) => this.#code(part, ""));
+      return [...(isApart ? this.#finished([[]]) : []), ...this.#lines.rows(text)];
+    }
+    const { text: before, rows } = this.#coloured;
+    const isNear = text.startsWith(before) && before.endsWith("\n") && text.length - before.length < RECOLOUR;
+    if (!isFinal && isNear) return [...rows, ...this.#code(text.slice(before.length), lang)];
+    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+    const all = this.#block(block, isApart);
+    const end = text.slice(whole.length);
+    this.#coloured = { text: whole, rows: all.slice(0, all.length - this.#code(end, lang).length) };
+    return all;
+  }
+
+  #code(text: string, lang: string): Row[] {
+    const width = this.#options.width - TEXT_GUTTER.text.length;
+    return this.#finished(codeBlockLines(text, lang, width));
+  }
+
+  #plain(text: string): Row[] {
+    const { width, style = "" } = this.#options;
+    this.#lines ??= new LineCache((part) =>
+      part
+        .split("\n")
+        .flatMap(chunksOf)
+        .flatMap((line) =>
+          proseRows([piece(safeText(line).replaceAll("\t", "    "), style)], TEXT_GUTTER, width),
+        )
+        .map(this.#options.finish),
+    );
+    return this.#lines.rows(text.replace(/\r\n/g, "\n").replace(/\n+$/, ""));
+  }
+}
+
+function behind(line: Line): Piece[] {
+  return line.length === 0 ? [] : [TEXT_GUTTER, ...line];
+}
+
+/** Rows of lines: those of whole lines, and of whole parts of a long line, are kept while the text only grows. */
+class LineCache {
+  readonly #make: (text: string) => Row[];
+  #text = "";
+  #rows: Row[] = [];
+
+  constructor(make: (text: string) => Row[]) {
+    this.#make = make;
+  }
+
+  rows(text: string): Row[] {
+    if (!text.startsWith(this.#text)) {
+      this.#text = "";
+      this.#rows = [];
+    }
+    const newline = text.lastIndexOf("\n");
+    if (newline >= this.#text.length) {
+      this.#keep(text, newline);
+      this.#text = text.slice(0, newline + 1);
+    }
+    for (let end = chunkEnd(text, this.#text.length); end < text.length; ) {
+      this.#keep(text, end);
+      this.#text = text.slice(0, end);
+      end = chunkEnd(text, end);
+    }
+    return [...this.#rows, ...this.#make(text.slice(this.#text.length))];
+  }
+
+  #keep(text: string, end: number): void {
+    for (const row of this.#make(text.slice(this.#text.length, end))) this.#rows.push(row);
+  }
+}

@@ -1,0 +1,126 @@
+// Blocks of Markdown as lines of pieces, without the gutter. Where a link leads is written behind what it says.
+import type { Block, Inline, ListBlock } from "../../client/view/markdown.ts";
+import { codeLines } from "./code-rows.ts";
+import { safeLine, safeText } from "./safe.ts";
+import { both, type Line, type Piece, piece, STYLE } from "./style.ts";
+import { tableLines } from "./table-rows.ts";
+import type { RowTheme } from "./types.ts";
+import { wrapWords } from "./wrap.ts";
+
+export interface BlockOptions {
+  width: number;
+  theme: RowTheme;
+}
+
+const LOOKS: Readonly<Record<Inline["kind"], string>> = {
+  text: STYLE.none,
+  code: STYLE.code,
+  strong: STYLE.bold,
+  em: STYLE.italic,
+  strike: STYLE.strike,
+  link: STYLE.underline,
+  image: STYLE.dim,
+  break: STYLE.none,
+};
+
+/** Narrower is not nested further. */
+const MIN_WIDTH = 12;
+
+export function blockLines(block: Block, options: BlockOptions): Piece[][] {
+  const { width, theme } = options;
+  switch (block.kind) {
+    case "paragraph":
+      return wrapped(inlineLines(block.content, STYLE.none, theme), width);
+    case "heading": {
+      const style = block.level === 1 ? both(STYLE.bold, STYLE.underline) : STYLE.bold;
+      const [first = [], ...rest] = inlineLines(block.content, style, theme);
+      // Without colours the signs must tell that it is one.
+      const sign = theme.hasColour ? [] : [piece(`${"#".repeat(block.level)} `)];
+      return wrapped([[...sign, ...first], ...rest], width);
+    }
+    case "code":
+      return codeBlockLines(block.text, block.lang, width);
+    case "list":
+      return listLines(block, options);
+    case "quote":
+      return indented(nested(block.blocks, inner(width, 2), theme, true), piece("│ ", STYLE.dim), width);
+    case "table":
+      return tableLines(block, width, (cell) => inlineLines(cell, STYLE.none, theme).flatMap(joined));
+    case "rule":
+      return [[piece("─".repeat(Math.min(width, 40)), STYLE.dim)]];
+  }
+}
+
+export function codeBlockLines(text: string, lang: string, width: number): Piece[][] {
+  return indented(codeLines(text, lang, inner(width, 2)), piece("  "), width);
+}
+
+function joined(line: Line, at: number): Piece[] {
+  return at === 0 ? [...line] : [piece(" "), ...line];
+}
+
+function inner(width: number, indent: number): number {
+  return width - indent < MIN_WIDTH ? width : width - indent;
+}
+
+/** Behind an indent, unless there is no room for one. */
+function indented(lines: readonly Line[], indent: Piece, width: number): Piece[][] {
+  if (inner(width, indent.text.length) === width) return lines.map((line) => [...line]);
+  return lines.map((line) => [indent, ...line]);
+}
+
+function nested(blocks: readonly Block[], width: number, theme: RowTheme, isApart: boolean): Piece[][] {
+  return blocks.flatMap((block, at) => [
+    ...(isApart && at > 0 ? [[]] : []),
+    ...blockLines(block, { width, theme }),
+  ]);
+}
+
+function listLines({ start, items }: ListBlock, { width, theme }: BlockOptions): Piece[][] {
+  return items.flatMap(({ task, blocks }, at) => {
+    const bullet = start === undefined ? "• " : `${start + at}. `;
+    const box = task === undefined ? "" : task ? "[x] " : "[ ] ";
+    const marker = piece(start === undefined && box !== "" ? box : bullet + box, STYLE.accent);
+    const indent = marker.text.length;
+    const lines = nested(blocks, inner(width, indent), theme, false);
+    if (inner(width, indent) === width) return [...wrapWords([marker], width), ...lines];
+    const [first = [], ...rest] = lines;
+    return [[marker, ...first], ...rest.map((line) => [piece(" ".repeat(indent)), ...line])];
+  });
+}
+
+function wrapped(lines: readonly Line[], width: number): Piece[][] {
+  return lines.flatMap((line) => wrapWords(line, width));
+}
+
+/** A line for each line break in it. */
+export function inlineLines(content: readonly Inline[], style: string, theme: RowTheme): Piece[][] {
+  const lines: Piece[][] = [[]];
+  const put = (text: string, look: string): void => {
+    for (const [at, part] of safeText(text).split("\n").entries()) {
+      if (at > 0) lines.push([]);
+      if (part !== "") lines.at(-1)?.push(piece(part.replaceAll("\t", "    "), look));
+    }
+  };
+  const walk = (inlines: readonly Inline[], outer: string): void => {
+    for (const inline of inlines) {
+      const look = both(outer, LOOKS[inline.kind]);
+      if ("content" in inline) walk(inline.content, look);
+      if (inline.kind === "text") put(inline.text, look);
+      if (inline.kind === "code") put(theme.hasColour ? inline.text : `\`${inline.text}\``, look);
+      if (inline.kind === "image") put(`[${inline.text}] (${safeLine(inline.href)})`, look);
+      if (inline.kind === "break") lines.push([]);
+      if (inline.kind === "link" && plainInlines(inline.content) !== inline.href) {
+        put(` (${safeLine(inline.href)})`, both(outer, STYLE.dim));
+      }
+    }
+  };
+  walk(content, style);
+  return lines;
+}
+
+function plainInlines(content: readonly Inline[]): string {
+  return content
+    .map((one) => ("content" in one ? plainInlines(one.content) : "text" in one ? one.text : "\n"))
+    .join("");
+}

@@ -1,0 +1,164 @@
+// Breaking lines of pieces into rows that are no wider than the width: at words for prose, anywhere for code. Widths
+// are those of string-width; a character that people see as one (a grapheme) is never cut in two.
+import stringWidth from "string-width";
+import { type Line, type Piece, piece, plainOf } from "./style.ts";
+
+const ASCII = /^[ -~]*$/;
+/** Letters of one column and of two that never join with what stands beside them, but for marks (string-width is slow). */
+const NARROW = " -~¡-¬®-˿Ͱ-ͷͻ-ͿΆ-ҁҊ-ԯ‐-‘–—‘-„†-•…─-╿■-◼✓✗";
+const WIDE = "ぁ-ゖァ-ヺ一-鿿！-｠、。「」";
+const RUNS = new RegExp(
+  `([${NARROW}]+)(?![^${NARROW}${WIDE}])|([${WIDE}]+)(?![^${NARROW}${WIDE}])|[${NARROW}${WIDE}]?[^${NARROW}${WIDE}]+`,
+  "gu",
+);
+/** Written without blanks between words: may break anywhere. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
+
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const { text: run, each } of runsOf(text))
+    width += each === undefined ? stringWidth(run) : run.length * each;
+  return width;
+}
+
+export function lineWidth(line: Line): number {
+  return widthOf(plainOf(line));
+}
+
+/** Fills each row; what stood there stands there, blanks too. */
+export function wrapHard(line: Line, width: number): Piece[][] {
+  const filler = new Filler(width);
+  for (const { text, style } of line) filler.fill(text, style);
+  return filler.done();
+}
+
+/** Breaks between words; the blanks where it breaks are gone. */
+export function wrapWords(line: Line, width: number): Piece[][] {
+  const filler = new Filler(width);
+  for (const word of wordsOf(line)) filler.word(word);
+  return filler.done();
+}
+
+/** At most so many columns, with `…` where something was left out. */
+export function cutLine(line: Line, width: number): Piece[] {
+  if (lineWidth(line) <= width) return [...line];
+  if (width < 1) return [];
+  const [first = []] = wrapHard(line, width - 1);
+  return [...first, piece("…", line.at(-1)?.style ?? "")];
+}
+
+/** `each`: the columns of each of its characters, where all have as many. */
+function* runsOf(text: string): Generator<{ text: string; each: number | undefined }> {
+  for (const [run, narrow, wide] of text.matchAll(RUNS)) {
+    yield { text: run, each: narrow !== undefined ? 1 : wide !== undefined ? 2 : undefined };
+  }
+}
+
+interface Word {
+  /** The blanks before it. */
+  gap: Piece;
+  pieces: Piece[];
+}
+
+function wordsOf(line: Line): Word[] {
+  const words: Word[] = [];
+  let gap: Piece | undefined = piece("");
+  for (const { text, style } of line) {
+    for (const token of text.match(/ +|[^ ]+/g) ?? []) {
+      if (token.startsWith(" ")) {
+        gap = gap === undefined ? piece(token, style) : piece(gap.text + token, style);
+        continue;
+      }
+      const last = words.at(-1);
+      if (gap === undefined && last !== undefined) last.pieces.push(piece(token, style));
+      else words.push({ gap: gap ?? piece(""), pieces: [piece(token, style)] });
+      gap = undefined;
+    }
+  }
+  return words;
+}
+
+class Filler {
+  readonly #width: number;
+  readonly #rows: Piece[][] = [];
+  #row: Piece[] = [];
+  #used = 0;
+
+  constructor(width: number) {
+    this.#width = Math.max(1, width);
+  }
+
+  word({ gap, pieces }: Word): void {
+    const wide = lineWidth(pieces);
+    const isFirst = this.#used === 0;
+    // Blanks at the very beginning are an indent of the text; those where a row ended are gone.
+    const before = isFirst ? this.#indent(gap) : gap.text.length;
+    const fits = this.#used + before + wide <= this.#width;
+    const mayBreak = wide > this.#width || UNSPACED.test(plainOf(pieces));
+    if (fits || (mayBreak && this.#used + before + 2 <= this.#width)) {
+      if (before > 0) this.#put(gap.text.slice(0, before), gap.style, before);
+    } else if (!isFirst) this.#end();
+    for (const { text, style } of pieces) this.fill(text, style);
+  }
+
+  fill(text: string, style: string): void {
+    if (ASCII.test(text)) {
+      this.#fillEven(text, style, 1);
+      return;
+    }
+    for (const { text: run, each } of runsOf(text)) {
+      if (each === undefined || each > this.#width) this.#fillOdd(run, style);
+      else this.#fillEven(run, style, each);
+    }
+  }
+
+  #fillOdd(text: string, style: string): void {
+    for (const segment of this.#charactersOf(text)) {
+      const wide = stringWidth(segment);
+      if (wide > 0 && this.#used > 0 && this.#used + wide > this.#width) this.#end();
+      // No room at all for it: only on a screen of one column.
+      if (wide > this.#width) this.#put("?", style, 1);
+      else this.#put(segment, style, wide);
+    }
+  }
+
+  done(): Piece[][] {
+    return [...this.#rows, this.#row];
+  }
+
+  #indent({ text }: Piece): number {
+    return this.#rows.length > 0 ? 0 : Math.min(text.length, this.#width >> 1);
+  }
+
+  /** Graphemes; one that is wider than a row (piled up jamo) by its parts. */
+  *#charactersOf(text: string): Generator<string> {
+    for (const { segment } of new Intl.Segmenter().segment(text)) {
+      if (stringWidth(segment) <= this.#width) yield segment;
+      else yield* segment;
+    }
+  }
+
+  /** Each character takes as many columns as the next. */
+  #fillEven(text: string, style: string, each: number): void {
+    for (let at = 0; at < text.length; ) {
+      if (this.#used + each > this.#width) this.#end();
+      const part = text.slice(at, at + Math.floor((this.#width - this.#used) / each));
+      this.#put(part, style, part.length * each);
+      at += part.length;
+    }
+  }
+
+  #put(text: string, style: string, wide: number): void {
+    const last = this.#row.at(-1);
+    if (last?.style === style) this.#row[this.#row.length - 1] = piece(last.text + text, style);
+    else this.#row.push(piece(text, style));
+    this.#used += wide;
+  }
+
+  #end(): void {
+    this.#rows.push(this.#row);
+    this.#row = [];
+    this.#used = 0;
+  }
+}

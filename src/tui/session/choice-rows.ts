@@ -1,0 +1,110 @@
+// What can be done about a request, as lines: the choices with their keys, or the question that is asked.
+import type { Choice, Question } from "../../protocol/requests.ts";
+import type { RequestRow } from "../../client/view/types.ts";
+import { EMPTY_EDITOR, type Editor } from "../composer/editor.ts";
+import { KEYS, keyName } from "../keys/table.ts";
+import { revealedLine } from "../rows/safe.ts";
+import { type Line, type Piece, piece, STYLE } from "../rows/style.ts";
+import { cutLine, wrapHard, wrapWords } from "../rows/wrap.ts";
+import type { Look } from "../screen-types.ts";
+import { isOpen } from "./questions.ts";
+import type { Asked } from "./ui-types.ts";
+
+/** The lines above the text that is written, and that text where there is one. */
+export interface Panel {
+  lines: Line[];
+  /** The line that is marked. */
+  marked?: number;
+  editor?: { editor: Editor; label: string; isSecret: boolean };
+}
+
+const WORDS: Readonly<Record<Choice["decision"], string>> = {
+  accept: "accept",
+  acceptForSession: "accept for this session",
+  acceptAlways: "accept always",
+  decline: "decline",
+  cancel: "decline and stop the turn",
+};
+
+export function choicePanel(row: RequestRow, asked: Asked): Panel {
+  if (asked.reason !== undefined) {
+    const { decision, editor } = asked.reason;
+    const label = `${decision === "cancel" ? "stop the turn" : "decline"}, and tell the agent why (or just Enter)`;
+    return { lines: [], editor: { editor, label, isSecret: false } };
+  }
+  const { marked } = asked;
+  return { lines: row.payload.choices.map((choice, at) => choiceLine(choice, at === marked)), marked };
+}
+
+/** What the choice makes the agent remember or write is told where the request is. */
+function choiceLine({ decision }: Choice, isMarked: boolean): Line {
+  const key = KEYS.find(({ action, where }) => where === "choices" && action === decision)?.keys[0] ?? "";
+  return [
+    piece(isMarked ? "> " : "  ", STYLE.accent),
+    piece(keyName(key), STYLE.accent),
+    piece(` ${WORDS[decision]}`, isMarked ? STYLE.bold : STYLE.none),
+  ];
+}
+
+export function questionPanel(row: RequestRow, asked: Asked, columns: number, look: Look): Panel {
+  const questions = row.payload.questions ?? [];
+  const question = questions[asked.question];
+  if (question === undefined) return { lines: reviewLines(questions, asked, columns, look) };
+  const count = questions.length > 1 ? `question ${asked.question + 1} of ${questions.length}` : "question";
+  const header = question.header === undefined ? "" : ` · ${question.header}`;
+  const lines: Line[] = [
+    cutLine(revealedLine(`${count}${header}`, STYLE.dim, look.isAscii), columns),
+    ...question.question.split("\n").flatMap((line) => wrapped(line, "", STYLE.bold, columns, look)),
+    ...(question.options ?? []).flatMap((_, at) => optionLines(question, at, asked, columns, look)),
+  ];
+  const marked = lines.findIndex(([first]) => first?.text === "> ");
+  const editor = asked.own ?? (isOpen(question) ? EMPTY_EDITOR : undefined);
+  if (question.allows_other && !isOpen(question)) {
+    const at = question.options?.length ?? 0;
+    lines.push(optionLine(at, asked.option === at, undefined, [piece("own words …")]));
+  }
+  if (editor === undefined) return { lines, marked: Math.max(0, marked) };
+  const isSecret = question.is_secret === true;
+  return { lines, marked: lines.length - 1, editor: { editor, label: isSecret ? "answer (not shown)" : "answer", isSecret } };
+}
+
+function optionLines(question: Question, at: number, asked: Asked, columns: number, look: Look): Line[] {
+  const option = question.options?.[at];
+  if (option === undefined) return [];
+  const isMarked = asked.option === at && asked.own === undefined;
+  const isChosen = question.multi_select ? asked.chosen.includes(at) : undefined;
+  const style = isMarked ? STYLE.bold : STYLE.none;
+  const label = revealedLine(option.label, style, look.isAscii);
+  const first = optionLine(at, isMarked, isChosen, label);
+  const lines = wrapHard(first, columns);
+  const { description } = option;
+  return description === undefined ? lines : [...lines, ...wrapped(description, "      ", STYLE.dim, columns, look)];
+}
+
+function optionLine(at: number, isMarked: boolean, isChosen: boolean | undefined, label: Line): Piece[] {
+  const box = isChosen === undefined ? "" : isChosen ? "[x] " : "[ ] ";
+  return [
+    piece(isMarked ? "> " : "  ", STYLE.accent),
+    piece(at < 9 ? `${at + 1} ` : "  ", STYLE.accent),
+    piece(box),
+    ...label,
+  ];
+}
+
+function reviewLines(questions: readonly Question[], asked: Asked, columns: number, look: Look): Line[] {
+  const answers = questions.flatMap((question) => {
+    const answer = [asked.answers[question.id] ?? []].flat();
+    const said = question.is_secret ? "********" : answer.join(", ");
+    const label = question.header ?? question.question;
+    return [
+      ...wrapped(label, "", STYLE.dim, columns, look),
+      ...said.split("\n").flatMap((line) => wrapped(line, "  ", STYLE.bold, columns, look)),
+    ];
+  });
+  return [...answers, [piece("Enter sends this", STYLE.accent), piece(" · Shift-Tab goes back", STYLE.dim)]];
+}
+
+function wrapped(text: string, indent: string, style: string, columns: number, look: Look): Line[] {
+  const line = revealedLine(text, style, look.isAscii);
+  return wrapWords(line, Math.max(4, columns - indent.length)).map((one) => [piece(indent), ...one]);
+}

@@ -1,0 +1,83 @@
+// Keys in `approval`: choosing a decision of those that the request offers, and a reason where it takes one. Also for
+// requests that want input but ask no question.
+import type { Decision } from "../../protocol/requests.ts";
+import type { Answer, RequestRow } from "../../client/view/types.ts";
+import { EMPTY_EDITOR, insert, wholeText } from "../composer/editor.ts";
+import { editWith } from "../composer/edit-keys.ts";
+import { actionOf } from "../keys/table.ts";
+import type { Input } from "../screen-types.ts";
+import { onAnyKey } from "./any-key.ts";
+import { chordOf } from "./chord.ts";
+import { whyNotYet } from "./requests.ts";
+import { scrollRequest } from "./request-scroll.ts";
+import { askedOf, step, told, withAsked, without } from "./state.ts";
+import type { SessionUi, Step, UiContext } from "./ui-types.ts";
+
+export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {
+  const asked = askedOf(ui, row);
+  if (asked.reason !== undefined) return onReasonInput(ui, row, input, context);
+  if (input.kind === "paste") return step(told(ui, "warn", "a paste is no answer: press one of the keys"));
+  const scrolled = scrollRequest(ui, row, input, context);
+  if (scrolled !== undefined) return step(scrolled);
+  const { choices } = row.payload;
+  const action = actionOf(chordOf(input), "choices");
+  switch (action) {
+    case "choice_up":
+      return step(withAsked(ui, row, { ...asked, marked: Math.max(0, asked.marked - 1) }));
+    case "choice_down":
+      return step(withAsked(ui, row, { ...asked, marked: Math.min(choices.length - 1, asked.marked + 1) }));
+    case "take": {
+      const marked = choices[asked.marked];
+      return marked === undefined ? step(ui) : decide(ui, row, marked.decision, context);
+    }
+    case "accept":
+    case "acceptForSession":
+    case "acceptAlways":
+    case "decline":
+    case "cancel":
+      if (choices.some(({ decision }) => decision === action)) return decide(ui, row, action, context);
+      return step(told(ui, "warn", "this request does not offer that"));
+    default:
+      if (input.kind === "text") {
+        return step(told(ui, "info", "this is approval, not chat: press one of the keys, or Esc to write"));
+      }
+      return onAnyKey(ui, chordOf(input), context);
+  }
+}
+
+function decide(ui: SessionUi, row: RequestRow, decision: Decision, context: UiContext): Step {
+  const why = whyNotYet(ui, row, context);
+  if (why !== undefined) return step(told(ui, "warn", why));
+  const choice = row.payload.choices.find((one) => one.decision === decision);
+  const isRefusal = decision === "decline" || decision === "cancel";
+  if (isRefusal && choice?.takes?.includes("message")) {
+    const asked = askedOf(ui, row);
+    return step(withAsked(ui, row, { ...asked, reason: { editor: EMPTY_EDITOR, decision } }));
+  }
+  return answered(ui, row, { decision });
+}
+
+function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {
+  const { reason, ...asked } = askedOf(ui, row);
+  if (reason === undefined) return step(ui);
+  const { editor, decision } = reason;
+  const chord = chordOf(input);
+  if (input.kind === "key" && chord === "escape") return step(withAsked(ui, row, asked));
+  if (input.kind === "key" && chord === "enter") {
+    const why = whyNotYet(ui, row, context);
+    if (why !== undefined) return step(told(ui, "warn", why));
+    const message = wholeText(editor).trim();
+    return answered(ui, row, { decision, ...(message === "" ? {} : { message }) });
+  }
+  const isBreak = input.kind === "key" && actionOf(chord, "text") === "newline";
+  const next = isBreak ? insert(editor, "\n") : editWith(editor, input);
+  if (next === undefined) return onAnyKey(ui, chord, context);
+  return step(withAsked(ui, row, { ...asked, reason: { editor: next, decision } }));
+}
+
+/** The answer goes out; what is next is for the person to say. */
+export function answered(ui: SessionUi, row: RequestRow, answer: Answer): Step {
+  const left = without(ui, "focus", "drawn");
+  const next: SessionUi = { ...left, mode: "chat", answered: new Set(ui.answered).add(row.request_id) };
+  return step(next, { kind: "respond", row, answer });
+}

@@ -1,0 +1,69 @@
+// What the screen wants done, done: calls of the driver, and what became of them as events for the screen.
+import { messageOf } from "../../base/coded-error.ts";
+import type { App } from "../screen-types.ts";
+import type { SessionDriver } from "../types.ts";
+import type { Effect, UiEvent } from "./ui-types.ts";
+
+export interface EffectContext {
+  driver: SessionDriver;
+  app: App;
+  dispatch(event: UiEvent): void;
+}
+
+export async function runEffect(effect: Effect, { driver, app, dispatch }: EffectContext): Promise<void> {
+  const tell = (text: string, level: "info" | "error" = "error"): void =>
+    dispatch({ kind: "told", level, text, at_ms: Date.now() });
+  try {
+    switch (effect.kind) {
+      case "send":
+        return await driver.send(effect.text, { isNow: effect.isNow });
+      case "interrupt":
+        return await driver.interrupt();
+      case "respond":
+        return await driver.respond(effect.row, effect.answer);
+      case "whole":
+        return dispatch({ kind: "whole", row: await driver.wholeRequest(effect.row) });
+      case "cancel_queued":
+        await driver.cancelQueued(effect.message_id);
+        return dispatch({ kind: "cancelled", text: effect.text, at_ms: Date.now() });
+      case "earlier":
+        return dispatch({ kind: "earlier", isMore: await driver.loadEarlier(), at_ms: Date.now() });
+      case "command":
+        return await driver.commands.find(({ name }) => name === effect.name)?.run(effect.rest);
+      case "load_picker": {
+        const options = await driver.pickers.find(({ key }) => key === effect.key)?.load();
+        return dispatch({ kind: "picker", key: effect.key, options: options ?? [] });
+      }
+      case "choose":
+        await driver.pickers.find(({ key }) => key === effect.key)?.choose(effect.value);
+        return tell(effect.label, "info");
+      case "back":
+        return app.back();
+      case "leave":
+        return app.leave(0);
+      case "suspend":
+        return app.suspend();
+      case "repaint":
+        return app.repaint();
+    }
+  } catch (error) {
+    onFailure(effect, messageOf(error), dispatch);
+  }
+}
+
+function onFailure(effect: Effect, message: string, dispatch: (event: UiEvent) => void): void {
+  const at_ms = Date.now();
+  switch (effect.kind) {
+    case "send":
+      return dispatch({ kind: "send_failed", text: effect.text, message, at_ms });
+    case "respond":
+      return dispatch({ kind: "respond_failed", request_id: effect.row.request_id, message, at_ms });
+    case "load_picker":
+      return dispatch({ kind: "picker", key: effect.key, options: [], message });
+    case "earlier":
+      dispatch({ kind: "earlier", isMore: true, at_ms });
+      return dispatch({ kind: "told", level: "error", text: message, at_ms });
+    default:
+      return dispatch({ kind: "told", level: "error", text: message, at_ms });
+  }
+}

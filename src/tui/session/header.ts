@@ -1,0 +1,106 @@
+// The state panel: who this is, what it does, what it costs, and whether the daemon answers.
+import type { View } from "../../client/view/types.ts";
+import { costText, tokensText } from "../../client/view/words.ts";
+import { safeLine } from "../rows/safe.ts";
+import { type Piece, piece, STYLE } from "../rows/style.ts";
+import { parts, spread } from "../theme.ts";
+import { isTurnRunning, waiting } from "./state.ts";
+import type { SessionUi } from "./ui-types.ts";
+
+interface State {
+  sign: string;
+  word: string;
+  style: string;
+}
+
+const STATES: Readonly<Record<string, State>> = {
+  working: { sign: "●", word: "working", style: STYLE.good },
+  thinking: { sign: "∴", word: "thinking", style: STYLE.good },
+  waiting_input: { sign: "?", word: "waiting_input", style: `1;${STYLE.warn}` },
+  waiting_permission: { sign: "!", word: "waiting_permission", style: `1;${STYLE.warn}` },
+  idle: { sign: "○", word: "idle", style: STYLE.none },
+  stopped: { sign: "–", word: "stopped", style: STYLE.dim },
+};
+const UNKNOWN: State = { sign: "·", word: "connecting", style: STYLE.dim };
+
+export interface HeaderOptions {
+  title: string;
+  settings: readonly string[];
+  columns: number;
+  /** One row or two. */
+  rows: number;
+}
+
+export function headerLines(ui: SessionUi, { title, settings, columns, rows }: HeaderOptions): Piece[][] {
+  const { view } = ui;
+  const state = STATES[stateOf(ui)] ?? UNKNOWN;
+  const who = view.session?.name ?? view.session?.title ?? title;
+  const first: Piece[] = [
+    piece(`${state.sign} ${state.word}`, state.style),
+    piece("  "),
+    piece(safeLine(who), STYLE.bold),
+  ];
+  const figures = parts(figuresOf(ui, settings), columns - 2);
+  const link = linkOf(view, columns);
+  if (rows < 2) {
+    const room = Math.floor(columns / 3);
+    return [spread(first, link ?? parts(figuresOf(ui, []), room), columns)];
+  }
+  const agent = parts(agentOf(view), Math.max(0, columns - 30));
+  return [spread(first, agent, columns), spread([piece("  "), ...figures], link ?? [], columns)];
+}
+
+function stateOf(ui: SessionUi): string {
+  const { session } = ui.view;
+  const [request] = waiting(ui);
+  if (session !== undefined) return session.activity_state;
+  if (request !== undefined) {
+    return request.payload.questions === undefined ? "waiting_permission" : "waiting_input";
+  }
+  if (isTurnRunning(ui)) return "working";
+  return ui.view.link.state === "live" ? "idle" : "connecting";
+}
+
+function agentOf({ session, agent }: View): Piece[] {
+  const backend = session?.backend ?? agent.backend;
+  const model = session?.model ?? agent.model;
+  return [backend, model].flatMap((word) => (word ? [piece(safeLine(word), STYLE.dim)] : []));
+}
+
+function figuresOf(ui: SessionUi, settings: readonly string[]): (Piece | undefined)[] {
+  const { session, queue, turn, agent } = ui.view;
+  const started = session?.turn?.started_at_ms ?? turn?.started_at_ms;
+  const dim = (text: string): Piece => piece(text, STYLE.dim);
+  const elapsed = isTurnRunning(ui) && started !== undefined ? clockText(ui.now_ms - started) : undefined;
+  const usage = session?.usage;
+  const tokens = usage === undefined ? 0 : (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
+  const context = session?.context_tokens ?? 0;
+  const share = agent.context_window ? Math.round((100 * context) / agent.context_window) : undefined;
+  return [
+    elapsed === undefined ? undefined : piece(`turn ${elapsed}`, STYLE.good),
+    session?.stalled ? piece("stalled: no event for long", STYLE.warn) : undefined,
+    queue.length === 0 ? undefined : piece(`queue ${queue.length}`, STYLE.warn),
+    tokens === 0 ? undefined : dim(`${tokensText(tokens)} tokens`),
+    share === undefined || context === 0 ? undefined : dim(`context ${share}%`),
+    session?.cost_usd === undefined ? undefined : dim(costText(session.cost_usd)),
+    ...settings.map((word) => dim(safeLine(word))),
+    session?.held === undefined ? undefined : piece(`held: ${safeLine(session.held)}`, STYLE.warn),
+    session?.cwd === undefined ? undefined : dim(safeLine(session.cwd)),
+  ];
+}
+
+function linkOf({ link, closed }: View, columns: number): Piece[] | undefined {
+  if (closed !== undefined) return [piece(`closed: ${safeLine(closed)}`, STYLE.warn)];
+  if (link.state === "live") return undefined;
+  if (link.state === "connecting") return [piece("connecting …", STYLE.dim)];
+  const words = columns < 76 ? "! lost" : "! connection lost, looking for the daemon …";
+  return [piece(words, `1;${STYLE.warn}`)];
+}
+
+/** "0:07", "12:30", "1:02:03". */
+export function clockText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const rest = `${String(seconds % 60).padStart(2, "0")}`;
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}

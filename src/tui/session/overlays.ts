@@ -1,0 +1,88 @@
+// Keys while something lies over the screen: the help, the search line, a picker.
+import { editWith } from "../composer/edit-keys.ts";
+import { actionOf } from "../keys/table.ts";
+import { onPickerInput } from "../picker/picker.ts";
+import type { Input } from "../screen-types.ts";
+import { onAnyKey } from "./any-key.ts";
+import { chordOf } from "./chord.ts";
+import { reveal, topRow } from "./scroll.ts";
+import { step, without } from "./state.ts";
+import type { Overlay, SessionUi, Step, UiContext } from "./ui-types.ts";
+
+/** They work over an overlay, too. */
+const ALWAYS = new Set(["suspend", "repaint"]);
+
+export function onOverlayInput(ui: SessionUi, overlay: Overlay, input: Input, context: UiContext): Step {
+  const chord = chordOf(input);
+  if (input.kind === "key" && ALWAYS.has(actionOf(chord, "any") ?? "")) return onAnyKey(ui, chord, context);
+  switch (overlay.kind) {
+    case "help":
+      return onHelp(ui, overlay, chord);
+    case "picker":
+      return onPicker(ui, overlay, input);
+    case "search":
+      return onSearch(ui, overlay, input, context);
+  }
+}
+
+const HELP_KEYS: Readonly<Record<string, number>> = {
+  up: -1,
+  down: 1,
+  pageup: -10,
+  pagedown: 10,
+  space: 10,
+  home: Number.NEGATIVE_INFINITY,
+};
+
+/** Any other key closes it. */
+function onHelp(ui: SessionUi, { scroll }: Extract<Overlay, { kind: "help" }>, chord: string): Step {
+  const by = HELP_KEYS[chord];
+  if (by === undefined) return step(without(ui, "overlay"));
+  return step({ ...ui, overlay: { kind: "help", scroll: Math.max(0, scroll + by) } });
+}
+
+function onPicker(ui: SessionUi, { picker }: Extract<Overlay, { kind: "picker" }>, input: Input): Step {
+  const next = onPickerInput(picker, input);
+  if (next.kind === "open") return step({ ...ui, overlay: { kind: "picker", picker: next.picker } });
+  const closed = without(ui, "overlay");
+  if (next.kind === "closed") return step(closed);
+  return step(closed, { kind: "choose", key: picker.key, value: next.value, label: next.label });
+}
+
+type Search = Extract<Overlay, { kind: "search" }>;
+
+function onSearch(ui: SessionUi, search: Search, input: Input, context: UiContext): Step {
+  const chord = chordOf(input);
+  const isKey = input.kind === "key";
+  if (isKey && (chord === "escape" || chord === "ctrl-c")) return step(without(ui, "overlay"));
+  if (isKey && chord === "ctrl-f") return step({ ...ui, overlay: { ...search, isTyping: true } });
+  const action = actionOf(chord, "search");
+  // While the words are typed letters are letters; the arrows look further all the same.
+  if (action !== undefined && (isKey || !search.isTyping)) {
+    return step(look(ui, search, action === "found_next" ? 1 : -1, context));
+  }
+  if (isKey && chord === "enter") {
+    if (search.editor.text === "") return step(without(ui, "overlay"));
+    return step(search.isTyping ? { ...ui, overlay: { ...search, isTyping: false } } : look(ui, search, -1, context));
+  }
+  if (search.isTyping) {
+    const editor = editWith(search.editor, input, true);
+    if (editor !== undefined) return step(look(ui, { ...search, editor }, 0, context));
+  }
+  return isKey ? onAnyKey(ui, chord, context) : step(ui);
+}
+
+/** The nearest place: 0 looks again from where one is, upwards, because what is new stands below. */
+function look(ui: SessionUi, search: Search, by: 1 | 0 | -1, context: UiContext): SessionUi {
+  const { feed, feedHeight } = context;
+  const { text } = search.editor;
+  const { row: before, message: _, ...rest } = search;
+  if (text === "") return { ...ui, overlay: rest };
+  const bottom = Math.min(feed.rowCount, topRow(ui.feed, feed, feedHeight) + feedHeight);
+  const from = before ?? bottom;
+  const row = by === 0 ? feed.find(text, (before ?? bottom - 1) + 1, -1) : feed.find(text, from, by);
+  if (row === undefined) return { ...ui, overlay: { ...rest, message: "not found" } };
+  const turned = before !== undefined && ((by > 0 && row <= before) || (by < 0 && row >= before));
+  const next: Search = { ...rest, row, ...(turned ? { message: "from the other end" } : {}) };
+  return reveal({ ...ui, overlay: next }, row, context);
+}

@@ -1,0 +1,12 @@
+// What each type of request waits for, without the schemas that say the same: they are not needed on a screen.
+import type { REQUEST_TYPES, RequestType } from "../../protocol/requests.ts";
+
+export const REQUEST_KINDS: { readonly [Type in RequestType]: (typeof REQUEST_TYPES)[Type] } = {
+  command: "permission",
+  file_change: "permission",
+  tool: "permission",
+  permissions: "permission",
+  plan: "permission",
+  user_input: "input",
+  elicitation: "input",
+};

@@ -1,0 +1,189 @@
+// A session on the screen: what the driver tells becomes the view, keys become the next state, and what that wants is
+// done. Everything that decides is pure and stands elsewhere (ui.ts, frame.ts).
+import { applyInputs, emptyView } from "../../client/view.ts";
+import type { Entry, ViewInput } from "../../client/view/types.ts";
+import { createFeedLayout } from "../rows/feed.ts";
+import { Rows } from "../lines.tsx";
+import { NEWS, newsOf } from "./news.ts";
+import type { App, Input, Opener, Screen, Size } from "../screen-types.ts";
+import type { SessionDriver } from "../types.ts";
+import { runEffect } from "./effects.ts";
+import { type Frame, sessionFrame } from "./frame.ts";
+import { createUi, isTurnRunning, isUnfolded, waiting } from "./state.ts";
+import { reduce } from "./ui.ts";
+import type { SessionUi, UiContext, UiEvent } from "./ui-types.ts";
+
+/** Clocks and messages that go by themselves. */
+const TICK_MS = 1_000;
+/** Events come one by one; they are put into the view together. */
+const BATCH_MS = 50;
+
+export function sessionScreen(driver: SessionDriver): Opener {
+  return (app) => new SessionScreen(driver, app);
+}
+
+class SessionScreen implements Screen {
+  readonly #driver: SessionDriver;
+  readonly #app: App;
+  readonly #feed = createFeedLayout();
+  readonly #canGoBack: boolean;
+  #ui: SessionUi;
+  #frame: Frame | undefined;
+  #laid: { entries?: readonly Entry[]; feed?: SessionUi["feed"]; columns?: number } = {};
+  #inputs: ViewInput[] = [];
+  #batch: NodeJS.Timeout | undefined;
+  #tick: NodeJS.Timeout | undefined;
+
+  constructor(driver: SessionDriver, app: App) {
+    this.#driver = driver;
+    this.#app = app;
+    this.#canGoBack = app.canGoBack();
+    this.#ui = createUi(emptyView(), app.size(), Date.now());
+    this.#tick = setInterval(() => this.#onTick(), TICK_MS);
+    driver.start((inputs) => this.#onInputs(inputs));
+  }
+
+  title(): string {
+    const sign = waiting(this.#ui).length > 0 ? "? " : isTurnRunning(this.#ui) ? "● " : "";
+    return `${sign}${this.#name()}`;
+  }
+
+  onInput(input: Input): void {
+    // What came before the key is in the view when the key is looked at.
+    this.#apply();
+    this.#dispatch({ kind: "input", input, at_ms: Date.now() });
+  }
+
+  draw(size: Size) {
+    this.#apply();
+    this.#resize(size);
+    this.#layOut();
+    const frame = sessionFrame(this.#ui, {
+      feed: this.#feed,
+      look: this.#app.look,
+      title: this.#driver.title,
+      settings: this.#driver.settings?.() ?? [],
+      context: this.#context(),
+    });
+    this.#frame = frame;
+    // Only once it is on the terminal does a key mean what stands there.
+    setImmediate(() => {
+      if (this.#frame === frame && this.#ui.drawn !== frame.request) {
+        this.#dispatch({ kind: "drawn", request: frame.request });
+      }
+    });
+    return <Rows rows={frame.rows} cursor={frame.cursor} />;
+  }
+
+  onShown(isShown: boolean): void {
+    clearInterval(this.#tick);
+    if (isShown) this.#tick = setInterval(() => this.#onTick(), TICK_MS);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#tick);
+    clearTimeout(this.#batch);
+    await this.#driver.close();
+  }
+
+  #name(): string {
+    const { session } = this.#ui.view;
+    return session?.name ?? session?.title ?? this.#driver.title;
+  }
+
+  #onInputs(inputs: readonly ViewInput[]): void {
+    for (const input of inputs) this.#inputs.push(input);
+    this.#batch ??= setTimeout(() => {
+      this.#apply();
+      this.#app.changed("soon");
+    }, BATCH_MS);
+  }
+
+  #apply(): void {
+    clearTimeout(this.#batch);
+    this.#batch = undefined;
+    if (this.#inputs.length === 0) return;
+    const view = applyInputs(this.#ui.view, this.#inputs);
+    this.#inputs = [];
+    const before = this.#ui;
+    this.#dispatch({ kind: "view", view, at_ms: Date.now() });
+    // Below a list of all sessions it is the list that tells.
+    const alert = this.#canGoBack ? undefined : newsOf(before, this.#ui);
+    if (alert !== undefined) {
+      this.#app.notify({ kind: alert, session_id: this.#driver.session_id, text: `${this.#name()} ${NEWS[alert]}` });
+    }
+  }
+
+  #onTick(): void {
+    const before = this.#ui;
+    this.#dispatch({ kind: "tick", at_ms: Date.now() });
+    const hasClock = isTurnRunning(this.#ui) || before.notice !== this.#ui.notice || before.armed !== this.#ui.armed;
+    if (hasClock || waiting(this.#ui).length > 0) this.#app.changed("soon");
+  }
+
+  #dispatch(event: UiEvent): void {
+    const { ui, effects } = reduce(this.#ui, event, this.#context());
+    this.#ui = ui;
+    for (const effect of effects) {
+      void runEffect(effect, {
+        driver: this.#driver,
+        app: this.#app,
+        dispatch: (next) => {
+          this.#dispatch(next);
+          this.#app.changed("now");
+        },
+      });
+    }
+  }
+
+  #context(): UiContext {
+    const { commands, pickers, requestFocus } = this.#driver;
+    const { feedHeight = 10, editorWidth = 70, requestScroll = 0 } = this.#frame ?? {};
+    return {
+      feed: this.#feed,
+      feedHeight,
+      editorWidth,
+      requestScroll,
+      commands,
+      pickers,
+      requestFocus,
+      canGoBack: this.#canGoBack,
+    };
+  }
+
+  /** Another width breaks rows elsewhere: the one at the top stays as far into its entry as it was. */
+  #resize(size: Size): void {
+    const { size: before, feed } = this.#ui;
+    if (before.columns === size.columns && before.rows === size.rows) return;
+    const old = this.#rowsOf(feed.anchor?.entry);
+    this.#dispatch({ kind: "size", size, scale: 1 });
+    if (before.columns === size.columns || feed.anchor === undefined) return;
+    this.#layOut();
+    const scale = this.#rowsOf(feed.anchor.entry) / Math.max(1, old);
+    this.#dispatch({ kind: "size", size, scale });
+  }
+
+  #rowsOf(id: string | undefined): number {
+    const { entries } = this.#ui.view;
+    const at = entries.findIndex((entry) => entry.id === id);
+    const next = entries[at + 1];
+    if (id === undefined || at < 0) return 1;
+    const end = next === undefined ? this.#feed.rowCount : (this.#feed.rowOf(next.id) ?? 0);
+    return Math.max(1, end - (this.#feed.rowOf(id) ?? 0));
+  }
+
+  #layOut(): void {
+    const { view, size, feed } = this.#ui;
+    const { entries } = view;
+    const { columns } = size;
+    const laid = this.#laid;
+    const isSame = laid.entries === entries && laid.columns === columns;
+    if (isSame && laid.feed?.turned === feed.turned && laid.feed.isAllOpen === feed.isAllOpen) return;
+    this.#laid = { entries, feed, columns };
+    this.#feed.update(entries, {
+      width: Math.max(8, columns - 1),
+      theme: this.#app.look,
+      isOpen: (entry) => isUnfolded(this.#ui, entry),
+    });
+  }
+}

@@ -1,0 +1,38 @@
+// Lines of the screens besides the feed: what is on the left, what on the right, and nothing wider than the screen.
+import { type Line, type Piece, piece, STYLE, toRow } from "./rows/style.ts";
+import { cutLine, lineWidth } from "./rows/wrap.ts";
+import type { Look } from "./screen-types.ts";
+
+/** A line as it is written to the terminal, cut to the width. */
+export function draw(line: Line, columns: number, look: Look): string {
+  return toRow(cutLine(line, columns), "", look).ansi;
+}
+
+/** The right side keeps its place as long as there is room for some of the left. */
+export function spread(left: Line, right: Line, columns: number): Piece[] {
+  const room = columns - lineWidth(right) - 1;
+  if (room < Math.min(12, lineWidth(left))) return cutLine(left, columns);
+  const cut = cutLine(left, room);
+  return [...cut, piece(" ".repeat(columns - lineWidth(cut) - lineWidth(right))), ...right];
+}
+
+/** A rule across the screen with words in it. */
+export function rule(left: Line, right: Line, columns: number, style: string = STYLE.dim): Piece[] {
+  const start = left.length === 0 ? [] : [piece("─ ", style), ...left, piece(" ", style)];
+  const end = right.length === 0 ? [] : [piece(" ", style), ...right, piece(" ─", style)];
+  const room = columns - lineWidth(start) - lineWidth(end);
+  if (room < 0) return cutLine(start.length > 0 ? start : end, columns);
+  return [...start, piece("─".repeat(room), style), ...end];
+}
+
+/** What of it fits, the first ones first, with a dot between. */
+export function parts(words: readonly (Piece | undefined)[], columns: number): Piece[] {
+  const line: Piece[] = [];
+  for (const word of words) {
+    if (word === undefined || word.text === "") continue;
+    const next = line.length === 0 ? [word] : [piece(" · ", STYLE.dim), word];
+    if (lineWidth(line) + lineWidth(next) > columns) continue;
+    line.push(...next);
+  }
+  return line;
+}

@@ -1,0 +1,409 @@
+// The driver of the screen on a local runtime: what it tells, seen through the view, and what it does when asked to.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { gate } from "../../../support/gate.ts";
+import {
+  bash,
+  chatReply,
+  type ModelServer,
+  startModelServer,
+  status,
+  stuck,
+} from "../../../support/model-server.ts";
+import { messagesOf } from "../every-terminal.ts";
+import { delegate, teamOf, write } from "../several-agents.ts";
+import { World } from "../world.ts";
+import { entries, Stage, type StageOptions } from "./stage.ts";
+
+const world = new World();
+let model: ModelServer;
+let stage: Stage | undefined;
+
+beforeEach(async () => {
+  model = await startModelServer();
+  world.begin(model.url);
+});
+afterEach(async () => {
+  await stage?.close();
+  stage = undefined;
+  await model.close();
+});
+afterAll(() => world.remove());
+
+async function open(options: StageOptions = {}): Promise<Stage> {
+  stage = await Stage.open(world, options);
+  return stage;
+}
+
+describe("a turn", () => {
+  test("is the message, the words as they come, the answer once, and what it took", async () => {
+    const more = gate();
+    model.script(stuck("Hello", more.passed, chatReply(" there.")));
+    const at = await open();
+    await at.driver.send("hi");
+    const first = await at.until((view) => entries(view, "text").find(({ isOpen }) => isOpen));
+    expect(first.text).toBe("Hello");
+    expect(at.view.session).toMatchObject({ activity_state: "working", backend: "demian" });
+    more.open();
+    const result = await at.turns(1);
+    expect(result).toMatchObject({ subtype: "success", usage: { input_tokens: 10, output_tokens: 5 } });
+    expect(at.view.entries.map(({ kind }) => kind)).toEqual(["notice", "user", "text", "result"]);
+    expect(entries(at.view, "text")).toMatchObject([{ text: "Hello there.", isOpen: false }]);
+    expect(at.view.session).toMatchObject({ activity_state: "idle", turns: 1, usage: { input_tokens: 10 } });
+  });
+
+  test("shows what a tool does to a file", async () => {
+    model.script(write("a.txt", "one\n"), chatReply("done"));
+    const at = await open({ order: { yes: true } });
+    await at.driver.send("write it");
+    await at.turns(1);
+    const [tool] = entries(at.view, "tool");
+    expect(tool).toMatchObject({ name: "write_file", status: "done", title: "a.txt" });
+    expect(tool?.changes).toEqual([{ path: "a.txt", kind: "add", diff: "@@ -0,0 +1,1 @@\n+one" }]);
+  });
+
+  test("that fails says why, and the next message is taken", async () => {
+    model.script(status(401, { error: { message: "bad key" } }), chatReply("ok"));
+    const at = await open();
+    await at.driver.send("hi");
+    expect(await at.turns(1)).toMatchObject({
+      subtype: "error",
+      error: expect.stringMatching(/bad key|401/),
+    });
+    await at.driver.send("again");
+    expect(await at.turns(2)).toMatchObject({ subtype: "success" });
+  });
+
+  test("calls that a model names alike are calls of their own", async () => {
+    model.script(bash("true"), bash("false"), chatReply("done"));
+    const at = await open({ order: { yes: true } });
+    await at.driver.send("run them");
+    await at.turns(1);
+    expect(entries(at.view, "tool").map(({ title, status: how }) => [title, how])).toEqual([
+      ["true", "done"],
+      ["false", "failed"],
+    ]);
+  });
+
+  test("begins with the pictures of the start, and only the first does", async () => {
+    model.script(chatReply("a cat"), chatReply("bye"));
+    const part = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } } as const;
+    const at = await open({ parts: [part] });
+    await at.driver.send("what is this?");
+    await at.turns(1);
+    await at.driver.send("thanks");
+    await at.turns(2);
+    expect(entries(at.view, "user").map(({ attachments }) => attachments)).toEqual([1, undefined]);
+  });
+});
+
+describe("what is asked", () => {
+  test("shows the whole command and what can be decided, and y lets it run", async () => {
+    model.script(bash("touch made.txt"), chatReply("done"));
+    const at = await open();
+    await at.driver.send("make it");
+    const row = await at.request();
+    expect(row).toMatchObject({
+      request_type: "command",
+      payload: { command: "touch made.txt", cwd: world.workspace },
+    });
+    expect(row.payload.choices.map(({ decision }) => decision)).toEqual(["accept", "decline", "cancel"]);
+    expect(at.view.session?.activity_state).toBe("waiting_permission");
+    expect(entries(at.view, "tool")).toMatchObject([{ status: "waiting" }]);
+    await at.driver.respond(row, { decision: "accept" });
+    await at.turns(1);
+    expect(world.has("made.txt")).toBe(true);
+    expect(entries(at.view, "request")).toMatchObject([
+      { request: { status: "resolved", resolution_source: "tui" } },
+    ]);
+  });
+
+  test("declined with a reason, the model is told it, and nothing runs", async () => {
+    model.script(bash("touch made.txt"), chatReply("as you like"));
+    const at = await open();
+    await at.driver.send("make it");
+    await at.driver.respond(await at.request(), { decision: "decline", message: "use mkdir" });
+    await at.turns(1);
+    expect(world.has("made.txt")).toBe(false);
+    expect(JSON.stringify(messagesOf(model, 1).at(-1))).toContain("use mkdir");
+    const told = entries(at.view, "notice").filter(({ category }) => category !== "local");
+    expect(told).toEqual([]);
+  });
+
+  test("always is offered with what it allows, and that is not asked about again", async () => {
+    model.script(write("a.txt", "a\n"), write("b.txt", "b\n"), chatReply("done"));
+    const at = await open();
+    await at.driver.send("write both");
+    const row = await at.request();
+    expect(row.payload.choices.map(({ decision }) => decision)).toEqual([
+      "accept",
+      "acceptAlways",
+      "decline",
+      "cancel",
+    ]);
+    expect(row.payload.choices[1]?.remembers?.[0]).toMatch(/write_file/);
+    await at.driver.respond(row, { decision: "acceptAlways" });
+    await at.turns(1);
+    expect(entries(at.view, "request")).toHaveLength(1);
+    expect([world.has("a.txt"), world.has("b.txt")]).toEqual([true, true]);
+  });
+
+  test("cancel ends the turn", async () => {
+    model.script(bash("touch made.txt"));
+    const at = await open();
+    await at.driver.send("make it");
+    await at.driver.respond(await at.request(), { decision: "cancel" });
+    expect((await at.turns(1)).subtype).not.toBe("success");
+    expect(world.has("made.txt")).toBe(false);
+  });
+
+  test("an answer to something else than what waits counts for nothing", async () => {
+    model.script(bash("touch made.txt"), chatReply("done"));
+    const at = await open();
+    await at.driver.send("make it");
+    const row = await at.request();
+    const other = { ...row, shown_hash: "0".repeat(64) };
+    await expect(at.driver.respond(other, { decision: "accept" })).rejects.toMatchObject({
+      code: "request_changed",
+    });
+    await expect(at.driver.respond(row, { decision: "acceptForSession" })).rejects.toMatchObject({
+      code: "invalid_answer",
+    });
+    expect(world.has("made.txt")).toBe(false);
+    await at.driver.interrupt();
+    await at.turns(1);
+    await expect(at.driver.respond(row, { decision: "accept" })).rejects.toMatchObject({
+      code: "request_gone",
+    });
+    expect(entries(at.view, "request")).toMatchObject([{ request: { status: "withdrawn" } }]);
+    expect(world.has("made.txt")).toBe(false);
+  });
+});
+
+describe("while a task runs", () => {
+  test("messages wait in order, one can be taken back, and each is answered", async () => {
+    const more = gate();
+    model.script(stuck("one", more.passed), chatReply("three"));
+    const at = await open();
+    await at.driver.send("first");
+    await at.until((view) => entries(view, "text")[0]);
+    await at.driver.send("second");
+    await at.driver.send("third");
+    const [second] = await at.until(({ queue }) => (queue.length === 2 ? queue : undefined));
+    expect(at.view.session?.queued).toBe(2);
+    await at.driver.cancelQueued(second?.message_id ?? "");
+    more.open();
+    await at.turns(2);
+    expect(entries(at.view, "user").map(({ text }) => text)).toEqual(["first", "third"]);
+    expect(at.view.queue).toEqual([]);
+  });
+
+  test("one that is for now ends the task and goes before those that wait", async () => {
+    model.script(stuck("one"), chatReply("now"), chatReply("later"));
+    const at = await open();
+    await at.driver.send("first");
+    await at.until((view) => entries(view, "text")[0]);
+    await at.driver.send("later");
+    await at.driver.send("now", { isNow: true });
+    await at.turns(3);
+    expect(entries(at.view, "user").map(({ text }) => text)).toEqual(["first", "now", "later"]);
+    expect(entries(at.view, "result").map(({ subtype }) => subtype)).toEqual([
+      "interrupted",
+      "success",
+      "success",
+    ]);
+  });
+
+  test("/stop ends it, forgets what waits and says so", async () => {
+    model.script(stuck("one"));
+    const at = await open();
+    await at.driver.send("first");
+    await at.until((view) => entries(view, "text")[0]);
+    await at.driver.send("second");
+    await at.command("/stop");
+    expect(await at.turns(1)).toMatchObject({ subtype: "interrupted" });
+    await at.notice(/a message that waited was not sent/);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("neither settings nor the conversation can be changed", async () => {
+    model.script(stuck("one"));
+    const at = await open();
+    await at.driver.send("first");
+    await at.until((view) => entries(view, "text")[0]);
+    const busy = { code: "session_busy" };
+    await expect(at.command("/compact")).rejects.toMatchObject(busy);
+    await expect(at.picker("p").choose("other")).rejects.toMatchObject(busy);
+    await expect(at.picker("m").choose("huge")).rejects.toMatchObject(busy);
+    await expect(at.picker("a").choose("plan")).rejects.toMatchObject(busy);
+    expect(at.driver.commands.filter(({ isAlways }) => isAlways).map(({ name }) => name)).toEqual(["/stop"]);
+  });
+
+  test("leaving ends it, and closes the session", async () => {
+    model.script(stuck("one"));
+    const at = await open();
+    await at.driver.send("first");
+    await at.until((view) => entries(view, "text")[0]);
+    await at.driver.close();
+    expect(at.view.session?.turn).toBeUndefined();
+    await expect(at.driver.send("more")).rejects.toMatchObject({ code: "session_closed" });
+    expect(
+      existsSync(join(world.workspace, ".demian/transcripts", at.driver.session_id, "session.jsonl")),
+    ).toBe(true);
+  });
+});
+
+describe("settings", () => {
+  test("stand in the status line, with who said so", async () => {
+    const at = await open({ order: { model: "flagged", flags: { sandbox: { mode: "off" } } } });
+    expect(at.driver.settings()).toEqual([
+      "provider local (config)",
+      "model flagged (flag)",
+      "agent build (config)",
+      `cwd ${world.workspace}`,
+      "sandbox off (flag)",
+    ]);
+  });
+
+  test("p lists providers with what is wrong with them, and one chosen answers next and is remembered", async () => {
+    model.script(chatReply("ok"));
+    const at = await open();
+    const options = await at.picker("p").load();
+    expect(options.find(({ value }) => value === "local")).toMatchObject({
+      detail: "small",
+      isCurrent: true,
+    });
+    expect(options.find(({ value }) => value === "locked")?.problem).toMatch(/NOT_SET_ANYWHERE/);
+    await expect(at.picker("p").choose("locked")).rejects.toMatchObject({ code: "missing_key" });
+    await at.picker("p").choose("other");
+    expect(at.driver.settings().slice(0, 2)).toEqual([
+      "provider other (interactive)",
+      "model large (config)",
+    ]);
+    await at.notice(/provider other, model large/);
+    expect(at.view.agent.model).toBe("large");
+    await at.driver.send("hi");
+    await at.turns(1);
+    expect(model.requests[0]?.body).toMatchObject({ model: "large" });
+    expect(at.remembered).toMatchObject([{ provider: { value: "other" }, model: { value: "large" } }]);
+  });
+
+  test("m takes a name that is not in the list, and no sentence", async () => {
+    model.script(chatReply("ok"));
+    const at = await open();
+    expect(at.picker("m").takesText).toBe(true);
+    await expect(at.picker("m").choose("fix the tests")).rejects.toMatchObject({ code: "bad_model" });
+    await at.picker("m").choose("huge");
+    await at.driver.send("hi");
+    await at.turns(1);
+    expect(model.requests[0]?.body).toMatchObject({ model: "huge" });
+  });
+
+  test("a provider without a model waits for one", async () => {
+    model.script(chatReply("ok"));
+    const at = await open();
+    await at.picker("p").choose("bare");
+    await at.notice(/press m/);
+    await expect(at.driver.send("hi")).rejects.toMatchObject({ code: "no_model" });
+    await at.picker("m").choose("tiny");
+    await at.driver.send("hi");
+    await at.turns(1);
+    expect(model.requests[0]?.body).toMatchObject({ model: "tiny" });
+  });
+
+  test("a has the agents that can be talked to", async () => {
+    const at = await open();
+    const names = (await at.picker("a").load()).map(({ value }) => value);
+    expect(names).toEqual(expect.arrayContaining(["build", "plan"]));
+    await at.picker("a").choose("plan");
+    expect(at.driver.settings()[2]).toBe("agent plan (interactive)");
+  });
+
+  test("a start without a usable provider says so, and choosing one mends it", async () => {
+    model.script(chatReply("ok"));
+    const at = await open({ order: { provider: "locked" } });
+    await at.notice(/NOT_SET_ANYWHERE[\s\S]*p chooses another provider/);
+    await expect(at.driver.send("hi")).rejects.toMatchObject({ code: "missing_key" });
+    await at.picker("p").choose("local");
+    await at.driver.send("hi");
+    expect(await at.turns(1)).toMatchObject({ subtype: "success" });
+  });
+});
+
+describe("commands", () => {
+  test("/compact says what became of the conversation, and asks no model", async () => {
+    const replies = Array.from({ length: 9 }, (_, n) => chatReply(`answer ${n} `.repeat(50)));
+    model.script(...replies);
+    const at = await open();
+    await at.command("/compact");
+    await at.notice(/too little to compact/);
+    for (const [n] of replies.entries()) {
+      await at.driver.send(`question ${n} `.repeat(50));
+      await at.turns(n + 1);
+    }
+    await at.command("/compact");
+    const { text, category } = await at.notice(/compacted the conversation/);
+    expect(category).toBe("local");
+    expect(text).toMatch(/about \d+ before, \d+ after\n.*\d+ kept, \d+ dropped\n.*about \d+ tokens/);
+    expect(model.requests).toHaveLength(9);
+  });
+
+  test("one that is not there is guessed, and not sent", async () => {
+    const at = await open();
+    await expect(at.driver.send("/compct")).rejects.toThrow(/did you mean \/compact\?/);
+    await expect(at.command("/compact", "now")).rejects.toThrow(/takes nothing behind it/);
+    await expect(at.command("/use-plan")).rejects.toMatchObject({ code: "no_plan" });
+    expect(model.requests).toHaveLength(0);
+  });
+
+  test("warnings of the start are shown", async () => {
+    const at = await open({ warnings: ["something was ignored"] });
+    expect(await at.notice(/something was ignored/)).toMatchObject({ level: "warn" });
+  });
+});
+
+describe("several agents", () => {
+  let other: ModelServer;
+  beforeEach(async () => {
+    other = await startModelServer();
+    world.begin(model.url, teamOf(other));
+  });
+  afterEach(() => other.close());
+
+  test("what a sub-agent does stands below the call that started it, and its questions name it", async () => {
+    model.script(delegate("write b.txt"), chatReply("All done."));
+    other.script(write("b.txt", "b\n"), chatReply("I wrote it."));
+    const at = await open();
+    await at.notice(/multi-agent: build may delegate to/);
+    await at.driver.send("delegate it");
+    const start = await at.request();
+    expect(start.payload.title).toBe("start the agent writer with the provider elsewhere");
+    expect(start.payload.reason).toMatch(/leaves for another provider: elsewhere[\s\S]*write b\.txt/);
+    await at.driver.respond(start, { decision: "accept" });
+    const child = await at.until(({ requests }) => requests.find(({ path }) => path?.[0] === "writer"));
+    expect(child).toMatchObject({ request_type: "file_change", path: ["writer"] });
+    await at.driver.respond(child, { decision: "accept" });
+    await at.turns(1);
+    const [call, written] = entries(at.view, "tool");
+    expect(call).toMatchObject({ name: "delegate_agent", agent: "writer", depth: 0, status: "done" });
+    expect(written).toMatchObject({
+      name: "write_file",
+      parent: call?.tool_use_id,
+      depth: 1,
+      status: "done",
+    });
+    const texts = entries(at.view, "text").map(({ text, depth }) => [depth, text]);
+    expect(texts).toEqual([
+      [0, "Let me ask."],
+      [1, "I wrote it."],
+      [0, "All done."],
+    ]);
+    const told = entries(at.view, "notice").flatMap(({ category }) =>
+      category.startsWith("subagent") ? [category] : [],
+    );
+    expect(told).toEqual(["subagent_started", "subagent_finished"]);
+    await at.command("/agents");
+    await at.notice(/writer +Writes small files/);
+  });
+});

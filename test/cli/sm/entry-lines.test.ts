@@ -1,0 +1,144 @@
+// What `sm tail -f` prints.
+import { describe, expect, test } from "vitest";
+import { entryLines } from "../../../src/cli/sm/entry-lines.ts";
+import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
+import { noticeOf, pending, resolved } from "../../client/request-rows.ts";
+import {
+  call,
+  delta,
+  ended,
+  type Frame,
+  inputsOf,
+  message,
+  result,
+  says,
+} from "../../client/view/view-inputs.ts";
+
+/** Event by event, as the tail does it. */
+function lines(frames: readonly object[], columns = 80): string[] {
+  let view = emptyView();
+  return inputsOf(frames as Frame[]).flatMap((input) => {
+    const next = applyInputs(view, [input]);
+    const changes = changedEntries(view, next);
+    view = next;
+    return changes.flatMap((change) => entryLines(change, columns)).map(({ text }) => text);
+  });
+}
+
+const LS = call("t", "Bash", { command: "ls" });
+
+test.each([
+  [[says("Hello.\nDone.")], ["  │ Hello.", "  │ Done."]],
+  [[delta("Hel")], []],
+  [[delta("Hel"), delta("lo."), says("Hello.")], ["  │ Hello."]],
+  [
+    [delta("cut o"), ended({ subtype: "interrupted" })],
+    ["  │ cut o", "✗ interrupted"],
+  ],
+  [[{ type: "agent.delta", kind: "thinking", text: "hm" }], []],
+  [[call("t", "Bash", { command: "npm test" })], ["⚙ Bash: npm test"]],
+  [[call("t", "shell", { command: ["ls", "-l"] })], ["⚙ shell: ls -l"]],
+  [[call("t", "Read", { file_path: "/a.ts", limit: 3 })], ["⚙ Read: /a.ts"]],
+  [[call("t", "Odd", { a: 1 })], ['⚙ Odd: {"a":1}']],
+  [
+    [LS, result("t", "3 passed\nok")],
+    ["⚙ Bash: ls", "  ↳ 3 passed ok"],
+  ],
+  [
+    [LS, result("t", "no", { is_error: true })],
+    ["⚙ Bash: ls", "  ↳ failed: no"],
+  ],
+  [[LS, result("t", "")], ["⚙ Bash: ls"]],
+  [
+    [LS, ended()],
+    ["⚙ Bash: ls", "✓ done"],
+  ],
+  [[result("t", "of a call before")], ["  ↳ of a call before"]],
+  [
+    [call("t", "Bash", {}, { index: 0 }), message([{ type: "tool_use", id: "t", input: { command: "ls" } }])],
+    ["⚙ Bash: ls"],
+  ],
+  [
+    [call("t", "ping", {}), result("t", "pong")],
+    ["⚙ ping", "  ↳ pong"],
+  ],
+  [[{ type: "agent.notice", level: "info", category: "input_delivered", text: "go on" }], ["> go on"]],
+  [[{ type: "agent.notice", level: "info", category: "quiet" }], []],
+  [[{ type: "agent.notice", level: "warn", category: "rate_limit", text: "slow" }], ["· rate_limit: slow"]],
+  [[ended({ subtype: "error", error: { message: "no more" } })], ["✗ error: no more"]],
+  [
+    [ended({ duration_ms: 1500, usage: { input_tokens: 4 }, cost_usd: 0.5 })],
+    ["✓ done: 1.5 s, 4 tokens in, 0 out, $0.50"],
+  ],
+  [[{ type: "blemeesd.error", code: "backend_crashed", message: "gone" }], ["✗ backend_crashed: gone"]],
+  [[{ type: "blemeesd.stderr", line: "oops" }], ["· agent: oops"]],
+  [[{ type: "agent.unheard_of" }], []],
+])("%j is told as %j", (frames, told) => {
+  expect(lines(frames)).toEqual(told);
+});
+
+test("a message of a person is told once, also when it is echoed", () => {
+  const echo = { type: "agent.user_echo", message: { role: "user", content: "go" } };
+  const delivered = { type: "agent.notice", level: "info", category: "input_delivered", text: "go" };
+  expect(lines([delivered, echo])).toEqual(["> go"]);
+  expect(lines([echo])).toEqual(["> go"]);
+});
+
+test("a sub-agent's doings stand further in, each deeper than the one that started it", () => {
+  const below = call("u", "Agent", { description: "look" }, { parent_tool_use_id: "t" });
+  const told = lines([
+    call("t", "Agent", { description: "do" }),
+    below,
+    says("hi", { parent_tool_use_id: "u" }),
+  ]);
+  expect(told).toEqual(["⚙ Agent: do", "  ⚙ Agent: look", "      │ hi"]);
+  expect(lines([says("hi", { parent_tool_use_id: "t1" })])).toEqual(["    │ hi"]);
+});
+
+describe("a request", () => {
+  test("is shown whole, with how to answer it from the shell", () => {
+    const told = lines([noticeOf(pending(), 1)]).join("\n");
+    expect(told).toMatch(/^\? demo asks \(command\):/);
+    expect(told).toContain("  │ mkdir -p build");
+    expect(told).toMatch(/approve --always +and remember it for good/);
+    expect(told).toMatch(/sm approve req_a1 \(or sm decline req_a1\)$/);
+  });
+
+  test.each([
+    [{ ...pending(), status: "orphaned" as const }, "· request req_a1: orphaned"],
+    [resolved(pending()), "· request req_a1: resolved"],
+  ])("that is over is one line", (row, line) => {
+    const asked = noticeOf(pending(), 1);
+    expect(lines([asked, noticeOf(row, 2)]).slice(lines([asked]).length)).toEqual([line]);
+  });
+
+  test("that is told twice is shown once, and again when it is another one", () => {
+    const asked = noticeOf(pending(), 1);
+    const once = lines([asked]).length;
+    expect(lines([asked, asked])).toHaveLength(once);
+    expect(lines([asked, noticeOf(pending({ shown_hash: "other" }), 2)])).toHaveLength(2 * once);
+  });
+
+  test.each([
+    ["says", says("? demo asks (command):\n  request req_a1\u001b[2K\r✓ done")],
+    ["names its tool", call("t", `x${" ".repeat(90)}? demo asks`, { a: 1 })],
+    ["calls its tool with", call("t", "Bash", { command: `x\n? demo asks (command):\n${"y ".repeat(80)}` })],
+    ["puts out", result("t", `${"y ".repeat(80)}\n? demo asks (command):`)],
+    [
+      "warns of",
+      { type: "agent.notice", level: "warn", category: "a", text: `b\n? demo asks${"z".repeat(99)}` },
+    ],
+    ["prints", { type: "blemeesd.stderr", line: `\u001b]0;x\u0007\n? demo asks ${"z".repeat(99)}` }],
+    ["fails with", ended({ subtype: "x\n? demo asks", error: { message: "\r✓ done" } })],
+  ])("cannot be imitated by what an agent %s, also where a line breaks", (_how, frame) => {
+    for (const below of [{}, { parent_tool_use_id: "t9" }]) {
+      const told = lines([{ ...frame, ...below }], 40);
+      expect(told).not.toEqual([]);
+      for (const line of told) {
+        expect(line).not.toMatch(/^[?✓]/);
+        for (const control of ["\u001b", "\r", "\n"]) expect(line).not.toContain(control);
+        expect(line.length).toBeLessThanOrEqual(40);
+      }
+    }
+  });
+});

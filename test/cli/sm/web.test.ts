@@ -1,0 +1,117 @@
+// sm web: the link on stdout, what to do with it on stderr, and a browser that learns it without anybody else seeing it.
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { adviceLines, browserCommand, writePage } from "../../../src/cli/sm/web.ts";
+import { eventually } from "../../servers/http/world.ts";
+import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { BuiltProgram, type Ran } from "../built-program.ts";
+
+let program: BuiltProgram;
+let daemon: TestDaemon;
+beforeAll(async () => {
+  [program, daemon] = await Promise.all([BuiltProgram.build("sm"), startDaemon({ args: ["--http", "0"] })]);
+});
+afterAll(async () => {
+  await daemon.close();
+  program.remove();
+});
+const sm = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
+  program.run(daemon.socket, args, "", env);
+
+const LINK = /^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}\n$/;
+
+describe("the command", () => {
+  test("prints the link alone, and says beside it what to do", async () => {
+    expect(await sm(["web"])).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(LINK),
+      stderr: expect.stringMatching(/Open this link in your browser\. It works once, within 10m\./),
+    });
+    expect(await sm(["web", "--quiet"])).toMatchObject({ stdout: expect.stringMatching(LINK), stderr: "" });
+  });
+
+  test("--json gives the link with its port and its end", async () => {
+    const { stdout } = await sm(["web", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({
+      url: expect.stringContaining("#token="),
+      port: expect.any(Number),
+      expires_at_ms: expect.any(Number),
+    });
+  });
+
+  test("a port that cannot be had any more is told; one that is none is a mistake", async () => {
+    expect(await sm(["web", "--port", "65000"])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/serves on port \d+ already/),
+    });
+    expect(await sm(["web", "--port", "abc"])).toMatchObject({ code: 2, stdout: "" });
+    expect((await sm(["web", "--port", "70000"])).code).not.toBe(0);
+  });
+
+  test("by ssh it says how to forward the port", async () => {
+    const { stdout, stderr } = await sm(["web"], { SSH_CONNECTION: "1.2.3.4 5 6.7.8.9 22", USER: "you" });
+    const [, port] = /127\.0\.0\.1:(\d+)/.exec(stdout) ?? [];
+    expect(stderr).toContain(`ssh -L ${port}:127.0.0.1:${port} you@`);
+    expect(stderr).toContain("open the link in your browser there");
+  });
+});
+
+describe("--open", () => {
+  test("without a screen no browser is started, and that is told", async () => {
+    expect(await sm(["web", "--open"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(LINK),
+      stderr: expect.stringContaining("no screen here"),
+    });
+  });
+
+  test.skipIf(process.platform !== "linux")(
+    "the browser gets a file that only we can read, so that no list of processes shows the link",
+    async () => {
+      const bin = join(daemon.home, "bin");
+      const said = join(daemon.home, "said");
+      mkdirSync(bin);
+      writeFileSync(
+        join(bin, "xdg-open"),
+        `#!/bin/sh\nprintf '%s' "$*" > "${said}.new" && mv "${said}.new" "${said}"\n`,
+      );
+      chmodSync(join(bin, "xdg-open"), 0o755);
+      const state = join(daemon.home, "browser-state");
+      const env = { DISPLAY: ":9", PATH: `${bin}:/usr/bin:/bin`, BLEMEESD_STATE_DIR: state };
+      const { stdout, stderr } = await sm(["web", "--open"], env);
+      expect(stderr).toContain("The browser was started.");
+      await eventually(() => existsSync(said)).toBe(true);
+      const file = readFileSync(said, "utf8");
+      expect(file).toBe(join(state, "open-dashboard.html"));
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(readFileSync(file, "utf8")).toContain(`content="0;url=${stdout.trim()}"`);
+    },
+  );
+
+  test("a file that was there before is closed to others before the link is in it", () => {
+    const directory = join(daemon.home, "open-before");
+    mkdirSync(directory);
+    const file = join(directory, "open-dashboard.html");
+    writeFileSync(file, "old", { mode: 0o644 });
+    expect(writePage("http://127.0.0.1:1/#token=x", directory)).toBe(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test.each([
+    [{ DISPLAY: ":0" }, "linux", "xdg-open"],
+    [{ WAYLAND_DISPLAY: "wayland-0" }, "linux", "xdg-open"],
+    [{ DISPLAY: "" }, "linux", undefined],
+    [{}, "linux", undefined],
+    [{ DISPLAY: ":0", SSH_CONNECTION: "x" }, "linux", undefined],
+    [{}, "darwin", "open"],
+    [{ SSH_CONNECTION: "x" }, "darwin", undefined],
+  ] as const)("with %j on %s the browser is started by %s", (env, platform, command) => {
+    expect(browserCommand(env, platform)).toBe(command);
+  });
+});
+
+test("how long the link is good is counted from now", () => {
+  const link = { url: "http://127.0.0.1:7433/#token=x", port: 7433, expires_at_ms: 240_000 };
+  expect(adviceLines(link, {}, 0)).toEqual(["Open this link in your browser. It works once, within 4m."]);
+});

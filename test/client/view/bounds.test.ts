@@ -1,0 +1,121 @@
+// What a view keeps is bounded, and what comes twice, in odd shapes or in any number changes nothing that it should not.
+import { describe, expect, test } from "vitest";
+import { appendOutput, appendText, boundedInput, edgesOf, headOf } from "../../../src/client/view/limits.ts";
+import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
+import { call, delta, ended, inputsOf, notice, result, says, viewOf, withFrames } from "./view-inputs.ts";
+
+describe("too many entries", () => {
+  const many = Array.from({ length: 35 }, (_, index) => says(`${index}`, { message_id: `m${index}` }));
+
+  test("the oldest go, in steps, and are counted", () => {
+    const view = viewOf(many, { maxEntries: 20 });
+    expect(view.entries.length).toBeLessThanOrEqual(20);
+    expect(view.dropped + view.entries.length).toBe(35);
+    expect(view.entries.at(-1)).toMatchObject({ text: "34" });
+    expect(view.entries[0]).toMatchObject({ text: `${view.dropped}` });
+  });
+
+  test("what is still open is found where it is, and what is gone is not shown anew", () => {
+    const limits = { maxEntries: 4 };
+    const frames = [
+      call("t", "Bash", {}),
+      delta("gone", { item_id: "a" }),
+      ...many.slice(0, 3),
+      delta("x", { item_id: "b" }),
+    ];
+    const view = applyInputs(
+      viewOf(frames, limits),
+      inputsOf([says("xy", { message_id: "b" }), says("gone", { message_id: "a" })], frames.length),
+      limits,
+    );
+    expect(view.entries.map((entry) => (entry as { text?: string }).text)).toEqual(["0", "1", "2", "xy"]);
+  });
+});
+
+describe("too much text", () => {
+  test("a text keeps its beginning, an output its beginning and its end", () => {
+    expect(headOf("abcdef", 4)).toBe("abcd\n[… 2 characters left out …]");
+    expect(edgesOf("abcdefghi", 6)).toBe("ab\n[… 3 characters left out …]\nfghi");
+    const limits = { maxText: 4, maxOutput: 6 };
+    const frames = [
+      delta("abc"),
+      delta("def"),
+      call("t", "Bash", { command: "x" }),
+      result("t", "abcdefghi"),
+    ];
+    expect(viewOf(frames, limits).entries).toMatchObject([
+      { text: "abcd\n[… 2 characters left out …]" },
+      { output: "ab\n[… 3 characters left out …]\nfghi" },
+    ]);
+  });
+
+  test("output that is printed piece by piece too", () => {
+    const piece = (text: string) => notice("codex_output_delta", { data: { item_id: "t", text } });
+    const pieces = [..."abcdefghi"].map(piece);
+    const view = viewOf([call("t", "shell", {}), ...pieces], { maxOutput: 6 });
+    expect(view.entries).toMatchObject([{ output: "ab\n[… 3 characters left out …]\nfghi" }]);
+  });
+
+  test("never half a character, wherever it is cut", () => {
+    const text = "a😀b😀c😀d😀e";
+    for (let max = 3; max < text.length; max += 1)
+      for (let at = 0; at <= text.length; at += 1) {
+        const [first, second] = [text.slice(0, at), text.slice(at)];
+        const ends = appendOutput(appendOutput("", 0, first, max), first.length, second, max);
+        expect(ends).toBe(edgesOf(text, max));
+        expect(appendText(appendText("", 0, first, max), first.length, second, max)).toBe(headOf(text, max));
+        expect(`${ends}${headOf(text, max)}`).not.toMatch(/\p{Surrogate}/u);
+      }
+  });
+
+  test("an input keeps its shape, and is the same object when it is short", () => {
+    const short = { a: ["b"], c: 1 };
+    expect(boundedInput(short, 100)).toBe(short);
+    const cut = boundedInput({ path: "a", content: "x".repeat(500), more: "y".repeat(500) }, 100);
+    expect(cut).toMatchObject({ path: "a", content: expect.stringContaining("characters left out") });
+    expect(JSON.stringify(cut).length).toBeLessThan(300);
+  });
+});
+
+describe("what comes twice", () => {
+  test("events that are in the view already change nothing, not even the object", () => {
+    const inputs = inputsOf([says("a"), call("t", "Bash", {}), ended()]);
+    const view = applyInputs(emptyView(), inputs);
+    expect(applyInputs(view, inputs.slice(1))).toBe(view);
+    expect(applyInputs(view, [])).toBe(view);
+  });
+
+  test("events that were never stored are shown, each with an id of its own", () => {
+    const frame = says("lost");
+    const view = applyInputs(viewOf([says("a")]), [
+      { kind: "frame", seq: null, frame },
+      { kind: "frame", seq: null, frame },
+    ]);
+    expect(new Set(view.entries.map(({ id }) => id)).size).toBe(3);
+    expect(view).toMatchObject({ seq: 1, entries: [{}, { seq: null, text: "lost" }, { seq: null }] });
+  });
+});
+
+describe("what changed", () => {
+  test("an entry that did not change is the same object, and those that did are told with what they were", () => {
+    const before = viewOf([says("a"), call("t", "Bash", {})]);
+    const after = withFrames(before, result("t", "x"), says("b"));
+    expect(after.entries[0]).toBe(before.entries[0]);
+    expect(changedEntries(before, after)).toEqual([
+      { entry: after.entries[1], before: before.entries[1] },
+      { entry: after.entries[2] },
+    ]);
+    expect(changedEntries(after, after)).toEqual([]);
+  });
+
+  test("also when the oldest went meanwhile", () => {
+    const limits = { maxEntries: 10 };
+    const before = viewOf(
+      Array.from({ length: 10 }, (_, index) => says(`${index}`)),
+      limits,
+    );
+    const after = applyInputs(before, inputsOf([says("new")], before.seq), limits);
+    expect(after.dropped).toBeGreaterThan(0);
+    expect(changedEntries(before, after)).toEqual([{ entry: after.entries.at(-1) }]);
+  });
+});

@@ -1,0 +1,131 @@
+// All sessions as inputs of the list, and one stream of changes for several who look.
+import { afterEach, expect, test, vi } from "vitest";
+import { HttpClient } from "../../../src/client/index.ts";
+import { applyChanges, emptyFleet, type FleetInput } from "../../../src/client/view/fleet.ts";
+import { openFleet } from "../../../src/client/view/fleet-source.ts";
+import type { ChangeView, ViewPort } from "../../../src/client/view/port.ts";
+import { shareChanges } from "../../../src/client/view/share.ts";
+import { startDaemon } from "../../support/daemon.ts";
+import { aView } from "../session-views.ts";
+
+const PATIENT = { timeout: 15_000, interval: 5 };
+const FAST = { initialMs: 1, maxMs: 2 };
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A port whose stream of changes the test feeds, cuts, and counts. */
+function scripted(): { port: ViewPort; streams: Stream[] } {
+  const streams: Stream[] = [];
+  const port = {
+    sessions: async () => [aView({ session_id: "a" })],
+    requests: async () => ({ requests: [] }),
+    changes: (signal: AbortSignal) => {
+      const stream = new Stream(signal);
+      streams.push(stream);
+      return stream.read();
+    },
+  } as unknown as ViewPort;
+  return { port, streams };
+}
+
+class Stream {
+  readonly signal: AbortSignal;
+  readonly #waiting: (ChangeView | Error)[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(signal: AbortSignal) {
+    this.signal = signal;
+    signal.addEventListener("abort", () => this.#wake());
+  }
+
+  give(...items: (ChangeView | Error)[]): void {
+    this.#waiting.push(...items);
+    this.#wake();
+  }
+
+  async *read(): AsyncGenerator<ChangeView, void> {
+    while (!this.signal.aborted) {
+      const item = this.#waiting.shift();
+      if (item instanceof Error) throw item;
+      if (item !== undefined) yield item;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+    }
+  }
+}
+
+function watch(port: ViewPort) {
+  const batches: (readonly FleetInput[])[] = [];
+  const source = openFleet(port, (inputs) => batches.push(inputs), { backoff: FAST });
+  closers.push(() => source.close());
+  return { source, batches, fleet: () => applyChanges(emptyFleet(), batches.flat()) };
+}
+
+const RESET: ChangeView = { kind: "reset" };
+const CUT = Object.assign(new Error("cut"), { code: "connection_lost" });
+
+test("a busy session is told once a batch, as it stands at the end", async () => {
+  const { port, streams } = scripted();
+  const { batches, fleet } = watch(port);
+  await vi.waitFor(() => expect(streams).toHaveLength(1), PATIENT);
+  streams[0]?.give(RESET);
+  await vi.waitFor(() => expect(fleet().link.state).toBe("live"), PATIENT);
+  const before = batches.length;
+  const many = Array.from({ length: 500 }, (_, at) => aView({ session_id: "a", turns: at }));
+  streams[0]?.give(...many.map((session) => ({ kind: "session" as const, session })));
+  await vi.waitFor(() => expect(fleet().sessions.get("a")?.turns).toBe(499), PATIENT);
+  expect(batches.slice(before).flat().length).toBeLessThan(50);
+});
+
+test("one that comes later to a shared stream reads all anew, and the stream ends with the last who looks", async () => {
+  const { port, streams } = scripted();
+  const shared = shareChanges(port);
+  const first = watch(shared);
+  await vi.waitFor(() => expect(streams).toHaveLength(1), PATIENT);
+  streams[0]?.give(RESET);
+  await vi.waitFor(() => expect(first.fleet().link.state).toBe("live"), PATIENT);
+  const second = watch(shared);
+  await vi.waitFor(() => expect(second.fleet().sessions.size).toBe(1), PATIENT);
+  streams[0]?.give({ kind: "session", session: aView({ session_id: "b" }) });
+  for (const { fleet } of [first, second])
+    await vi.waitFor(() => expect(fleet().sessions.has("b")).toBe(true), PATIENT);
+  await first.source.close();
+  expect(streams[0]?.signal.aborted).toBe(false);
+  await second.source.close();
+  expect(streams).toHaveLength(1);
+  expect(streams[0]?.signal.aborted).toBe(true);
+});
+
+test("a shared stream that is cut is opened once for all who look", async () => {
+  const { port, streams } = scripted();
+  const shared = shareChanges(port);
+  const all = [watch(shared), watch(shared)];
+  await vi.waitFor(() => expect(streams).toHaveLength(1), PATIENT);
+  streams[0]?.give(RESET, CUT);
+  await vi.waitFor(() => expect(streams).toHaveLength(2), PATIENT);
+  streams[1]?.give(RESET, { kind: "session", session: aView({ session_id: "b" }) });
+  for (const { fleet } of all) await vi.waitFor(() => expect(fleet().sessions.has("b")).toBe(true), PATIENT);
+  expect(streams).toHaveLength(2);
+});
+
+test("a daemon that is killed is told as lost, and the list is whole again when it is back", async () => {
+  const first = await startDaemon();
+  const http = new HttpClient({ socket: first.socket });
+  const { fleet } = watch(http.withoutRetry());
+  await vi.waitFor(() => expect(fleet().link.state).toBe("live"), PATIENT);
+  const { session_id } = (await http.spawn({ backend: "demo", prompt: "approve" })).session;
+  await vi.waitFor(() => expect(fleet().sessions.get(session_id)?.pending_requests).toBe(1), PATIENT);
+  await first.kill("SIGKILL");
+  await vi.waitFor(() => expect(fleet().link.state).toBe("lost"), PATIENT);
+  expect(fleet().sessions.has(session_id)).toBe(true);
+  const second = await startDaemon({ home: first.home });
+  closers.push(() => second.close());
+  await vi.waitFor(() => expect(fleet().link.state).toBe("live"), PATIENT);
+  const other = (await http.spawn({ backend: "demo" })).session.session_id;
+  await vi.waitFor(() => expect(fleet().sessions.has(other)).toBe(true), PATIENT);
+  expect(new Set(fleet().sessions.keys())).toEqual(new Set([session_id, other]));
+});

@@ -1,0 +1,76 @@
+// Colours for code: what it finds, and that it never changes a character.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { highlight, languageOf } from "../../../src/client/view/highlight.ts";
+
+const LANGUAGES = [
+  ...[
+    "ts",
+    "js",
+    "json",
+    "bash",
+    "sh",
+    "python",
+    "go",
+    "rust",
+    "java",
+    "c",
+    "cpp",
+    "css",
+    "html",
+    "yaml",
+    "toml",
+  ],
+  ...["ini", "diff", "markdown", "sql", "TypeScript", "tsx"],
+];
+
+const joined = (code: string, lang: string): string =>
+  highlight(code, lang)
+    .map((line) => line.map(({ text }) => text).join(""))
+    .join("\n");
+
+test("words of a language have a scope, over several lines too", () => {
+  const lines = highlight('const a = "x";\n/* one\ntwo */', "ts");
+  expect(lines[0]).toContainEqual({ text: "const", scope: "keyword" });
+  expect(lines[0]).toContainEqual({ text: '"x"', scope: "string" });
+  expect(lines[2]).toEqual([{ text: "two */", scope: "comment" }]);
+});
+
+test.each(LANGUAGES)("%s is known", (lang) => {
+  const code =
+    '# a\nfunction f() { return "x" + 1; } // c\n[a]\nkey: 1\nSELECT 1;\n+x\n<b a="c">\nif True:\nvar a = 1';
+  expect(
+    highlight(code, lang)
+      .flat()
+      .some(({ scope }) => scope !== ""),
+  ).toBe(true);
+});
+
+test("an unknown language and code that is too long are plain", () => {
+  expect(highlight("const a", "klingon")).toEqual([[{ text: "const a", scope: "" }]]);
+  expect(highlight("const a", "constructor")).toEqual([[{ text: "const a", scope: "" }]]);
+  expect(
+    highlight("const a;\n".repeat(3_000), "ts")
+      .flat()
+      .every(({ scope }) => scope === ""),
+  ).toBe(true);
+});
+
+test("every character stays, in any language", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.constantFrom(...LANGUAGES), (code, lang) => {
+      expect(joined(code, lang)).toBe(code);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("the language of a file is told by its ending", () => {
+  expect(["src/a.ts", "b.mjs", "x.PY", "Makefile", "a.unknown"].map(languageOf)).toEqual([
+    "ts",
+    "javascript",
+    "py",
+    "",
+    "",
+  ]);
+});

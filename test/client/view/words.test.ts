@@ -1,0 +1,74 @@
+// Times, counts and money for people.
+import { expect, test } from "vitest";
+import {
+  ageText,
+  costText,
+  durationText,
+  noticeText,
+  sessionName,
+  stateText,
+  tokensText,
+  toolText,
+} from "../../../src/client/view/words.ts";
+import { aView } from "../session-views.ts";
+
+test.each([
+  [-5, "0s"],
+  [3_400, "3s"],
+  [12 * 60_000, "12m"],
+  [5.9 * 3_600_000, "5h"],
+  [50 * 3_600_000, "2d"],
+])("an age of %d ms is %s", (ms, text) => expect(ageText(ms)).toBe(text));
+
+test.each([
+  [80, "80ms"],
+  [1_500, "1.5s"],
+  [9_949, "9.9s"],
+  [9_960, "10s"],
+  [42_400, "42s"],
+  [59_700, "1m 00s"],
+  [123_000, "2m 03s"],
+  [3_900_000, "1h 05m"],
+])("what took %d ms took %s", (ms, text) => expect(durationText(ms)).toBe(text));
+
+test.each([
+  [950, "950"],
+  [1_000, "1k"],
+  [12_345, "12.3k"],
+  [99_949, "99.9k"],
+  [99_951, "100k"],
+  [999_600, "1M"],
+  [1_234_567, "1.2M"],
+])("%d tokens are %s", (count, text) => expect(tokensText(count)).toBe(text));
+
+test.each([
+  [0, "$0.00"],
+  [0.0001, "<$0.01"],
+  [0.123, "$0.12"],
+  [12, "$12.00"],
+])("%d dollars are %s", (usd, text) => expect(costText(usd)).toBe(text));
+
+test.each([
+  [{ activity_state: "waiting_permission", pending_requests: 1 }, "needs approval"],
+  [{ activity_state: "working", pending_requests: 1 }, "working, asks"],
+  [{ activity_state: "thinking", stalled: true }, "thinking, stalled"],
+  [{ activity_state: "idle", held: "no room" }, "idle, held"],
+] as const)("a session with %j is %s", (fields, text) => expect(stateText(aView(fields))).toBe(text));
+
+test("a session is called by its name, else its title, else its id", () => {
+  expect(sessionName(aView({ name: "n", title: "t" }))).toBe("n");
+  expect(sessionName(aView({ title: "t" }))).toBe("t");
+  expect(sessionName(aView({ session_id: "0123456789" }))).toBe("01234567");
+});
+
+test.each([
+  [{ category: "rate_limits", text: "slow" }, "rate_limits: slow"],
+  [{ category: "local", text: "done" }, "done"],
+  [{ category: "blemeesd.stderr", text: "x" }, "agent: x"],
+  [{ category: "blemeesd.error", text: "code: x" }, "code: x"],
+])("the notice %j says %j", (notice, text) => expect(noticeText(notice)).toBe(text));
+
+test("a tool is named with what it is about", () => {
+  expect(toolText({ name: "Bash", title: "ls" })).toBe("Bash: ls");
+  expect(toolText({ name: "ping", title: "" })).toBe("ping");
+});

@@ -1,0 +1,129 @@
+// The screen of all sessions as rows of text.
+import stringWidth from "string-width";
+import { expect, test } from "vitest";
+import { drawFleet } from "../../../src/tui/fleet/draw.ts";
+import { type FleetState, withFleet } from "../../../src/tui/fleet/state.ts";
+import { aList, NOW_MS, press, TURN } from "./fleet-world.ts";
+
+const PLAIN = { hasColour: false, isAscii: false };
+const draw = (state: FleetState, columns = 80, rows = 23, look = PLAIN, top = 0) =>
+  drawFleet(state, { columns, rows }, { look, nowMs: NOW_MS + 60_000, top });
+const HOSTILE = [
+  "\u001b[2J\u001b]0;owned\u0007",
+  "\u202egnp.exe",
+  "a\nb\tc\r",
+  "日本語".repeat(40),
+  `e${"\u0301".repeat(50)}`,
+  "\u0000\u009b31m",
+  "👩‍👩‍👧‍👦".repeat(20),
+];
+
+test("the one that waits stands first, with a sign and a word, and the header counts", () => {
+  const screen = draw(
+    aList(
+      { session_id: "a", name: "busy", turn: TURN, activity_state: "working", cost_usd: 1.5 },
+      {
+        session_id: "b",
+        name: "blocked",
+        pending_requests: 1,
+        activity_state: "waiting_permission",
+        turn: TURN,
+      },
+    ),
+  ).rows;
+  expect(screen[0]).toContain("2 sessions · ? 1 waits for you · ● 1 working · $1.50");
+  expect(screen[2]).toMatch(/^▌ \? needs approval blocked /);
+  expect(screen[3]).toMatch(/^ {2}● working +busy .* 1m +\$1\.50/);
+});
+
+test("children stand below their parent, deeper", () => {
+  const { rows } = draw(
+    aList({ session_id: "a", name: "top", children: ["b"] }, { session_id: "b", name: "sub", parent: "a" }),
+  );
+  expect(rows[2]).toContain(" top ");
+  expect(rows[3]).toContain(" └ sub ");
+});
+
+test("whatever is in names and actions, each row is one row, fits, and has no control character", () => {
+  const hostile = HOSTILE.map((text, at) => ({
+    session_id: `s${at}`,
+    name: text,
+    title: text,
+    cwd: text,
+    model: text,
+    held: text,
+    turn: TURN,
+    last_result: { turn_id: "t", subtype: text, ended_at_ms: 0, text, error: { code: "x", message: text } },
+  }));
+  for (const columns of [20, 40, 80, 111, 140])
+    for (const keys of [[], ["D"], ["r"], ["n"], ["?"], ["/", "s"]]) {
+      const { rows } = draw(press(aList(...hostile), ...keys).state, columns, 30);
+      expect(rows).toHaveLength(30);
+      for (const row of rows) {
+        expect(row).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+        expect(stringWidth(row)).toBeLessThanOrEqual(columns);
+      }
+    }
+});
+
+test("only what is in sight is drawn, and the marked one always is", () => {
+  const many = Array.from({ length: 500 }, (_, at) => ({ session_id: `s${at}`, name: `name-${at}.` }));
+  let state = aList(...many);
+  let top = 0;
+  for (const key of ["pagedown", "pagedown", "down", "G", "up", "g"]) {
+    state = press(state, key).state;
+    const drawn = draw(state, 80, 23, PLAIN, top);
+    top = drawn.top;
+    expect(drawn.rows).toHaveLength(23);
+    expect(drawn.rows.filter((row) => row.startsWith("▌"))).toHaveLength(1);
+    expect(drawn.rows.find((row) => row.startsWith("▌"))).toContain(
+      ` ${state.rows[state.index]?.session.name} `,
+    );
+  }
+});
+
+test("a wide terminal has the details of the marked one beside the list, a narrow one has not", () => {
+  const list = aList({ session_id: "a", name: "fixer", cwd: "/work/site", queued: 2 });
+  expect(draw(list, 140).rows.join("\n")).toMatch(/│ in +\/work\/site/);
+  expect(draw(list, 140).rows.join("\n")).toMatch(/│ queue +2 waiting/);
+  expect(draw(list, 80).rows.join("\n")).not.toContain("/work/site");
+});
+
+test("a daemon that is away is told, and the list stays as it was", () => {
+  const before = aList({ session_id: "a", name: "fixer" });
+  const fleet = { ...before.fleet, link: { state: "lost", message: "no daemon\u001b[31m" } as const };
+  const { rows } = draw(withFleet(before, fleet, NOW_MS));
+  expect(rows[0]).toContain("✗ daemon away");
+  expect(rows[2]).toContain("fixer");
+  expect(rows.at(-2)).toContain("no daemon\\x1b[31m");
+});
+
+test("without sessions it says how to begin; with a filter that finds none, how to see all", () => {
+  expect(draw(aList()).rows.join("\n")).toMatch(/No session yet[\s\S]*n {2}starts one/);
+  expect(draw(press(aList({ name: "x" }), "/", "z", "z", "enter").state).rows.join("\n")).toMatch(
+    /Nothing has "zz": Esc shows all/,
+  );
+});
+
+test("the cursor stands where one writes", () => {
+  expect(draw(press(aList({ name: "x" }), "/", "a", "b").state).cursor).toEqual({ x: 3, y: 21 });
+  expect(draw(press(aList({ name: "ab" }), "r").state).cursor).toEqual({ x: "Name: ab".length, y: 21 });
+  expect(draw(aList({})).cursor).toBeUndefined();
+  const form = draw(press(aList({}), "n", "h", "i").state);
+  expect(form.rows[form.cursor?.y ?? 0]?.slice(0, form.cursor?.x)).toMatch(/Task +hi$/);
+});
+
+test("where only ASCII can be shown nothing else is written", () => {
+  const state = aList(
+    { session_id: "a", name: "é日", children: ["b"], turn: TURN, activity_state: "working" },
+    { session_id: "b", parent: "a", pending_requests: 1 },
+  );
+  for (const keys of [[], ["?"], ["n"], ["/"]])
+    for (const row of draw(press(state, ...keys).state, 140, 30, { hasColour: false, isAscii: true }).rows)
+      expect(row).toMatch(/^[ -~]*$/);
+});
+
+test("help and how to leave are among the hints in every width", () => {
+  for (const columns of [30, 60, 80, 140])
+    expect(draw(aList({}), columns).rows.at(-1)).toMatch(/\? help {2}q leave/);
+});

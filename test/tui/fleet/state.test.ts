@@ -1,0 +1,118 @@
+// What keys do in the list of all sessions.
+import { expect, test } from "vitest";
+import { onKey, withFleet } from "../../../src/tui/fleet/state.ts";
+import { aFleet, aList, CONTEXT, NOW_MS, press, TURN } from "./fleet-world.ts";
+
+const waiting = { pending_requests: 1, activity_state: "waiting_permission", turn: TURN } as const;
+
+test("the mark stays on its session when the list is in another order", () => {
+  const list = press(aList({ session_id: "a" }, { session_id: "b" }, { session_id: "c" }), "down").state;
+  expect(list.selected).toBe("b");
+  const fleet = aFleet({ session_id: "a" }, { session_id: "b" }, { session_id: "c", ...waiting });
+  const moved = withFleet(list, fleet, NOW_MS);
+  expect(moved.rows.map(({ session }) => session.session_id)).toEqual(["c", "a", "b"]);
+  expect(moved).toMatchObject({ selected: "b", index: 2 });
+});
+
+test("when the marked session is removed, the one in its place is marked", () => {
+  const list = press(aList({ session_id: "a" }, { session_id: "b" }, { session_id: "c" }), "down").state;
+  expect(withFleet(list, aFleet({ session_id: "a" }, { session_id: "c" }), NOW_MS).selected).toBe("c");
+});
+
+test("a goes to the next one that waits, round and round, and says when none does", () => {
+  const list = aList({ session_id: "a", ...waiting }, { session_id: "b" }, { session_id: "c", ...waiting });
+  const first = press(list, "G", "a").state;
+  expect(first.selected).toBe("a");
+  expect(press(first, "a").state.selected).toBe("c");
+  expect(press(first, "a", "a").state.selected).toBe("a");
+  expect(press(aList({}), "a").state.message?.text).toMatch(/nothing waits/);
+});
+
+test("the filter looks in names, agents, states and directories; all words must be there", () => {
+  const list = aList(
+    { session_id: "a", name: "Fixer", cwd: "/work/site" },
+    { session_id: "b", name: "fixer", provider: "codex-app" },
+  );
+  const ids = (...keys: string[]): string[] =>
+    press(list, "/", ...keys).state.rows.map(({ session }) => session.session_id);
+  expect(ids("f", "i", "x")).toEqual(["a", "b"]);
+  expect(ids(..."fix site")).toEqual(["a"]);
+  expect(ids(..."CODEX")).toEqual(["b"]);
+  expect(ids(..."codex", "escape")).toEqual(["a", "b"]);
+});
+
+test("letters of the filter are no keys of the list, and Enter keeps it", () => {
+  const { state, effects } = press(aList({ name: "q" }), "/", "q", "D", "enter");
+  expect(effects).toEqual([]);
+  expect(state).toMatchObject({ mode: { kind: "list" }, filter: { text: "qD" } });
+  expect(press(state, "escape").state.filter.text).toBe("");
+});
+
+test("Enter opens, x interrupts only where something runs", () => {
+  const idle = aList({ session_id: "a" });
+  expect(press(idle, "enter").effects).toEqual([{ kind: "open", session_id: "a" }]);
+  expect(press(idle, "x")).toMatchObject({
+    effects: [],
+    state: { message: { text: expect.stringMatching(/nothing/) } },
+  });
+  expect(press(aList({ session_id: "a", turn: TURN }), "x").effects).toEqual([
+    { kind: "interrupt", session_id: "a" },
+  ]);
+});
+
+test("D asks, and only y forgets the session that was asked about", () => {
+  const list = aList({ session_id: "a" }, { session_id: "b" });
+  const asked = press(list, "D").state;
+  for (const key of ["n", "enter", "D", "escape", " "]) expect(press(asked, key).effects).toEqual([]);
+  expect(press(list, "D", "n", "y").effects).toEqual([]);
+  const changed = withFleet(asked, aFleet({ session_id: "b", ...waiting }, { session_id: "a" }), NOW_MS);
+  expect(press(changed, "y").effects).toEqual([{ kind: "remove", session_id: "a" }]);
+});
+
+test("a paste is no key, whatever is in it", () => {
+  const list = aList({ session_id: "a", turn: TURN });
+  for (const text of ["x", "q", "D\ny", "\r"])
+    expect(onKey(list, { kind: "paste", text }, CONTEXT).effects).toEqual([]);
+  const asked = press(list, "D").state;
+  expect(onKey(asked, { kind: "paste", text: "y" }, CONTEXT).effects).toEqual([]);
+});
+
+test("s asks before it cuts a turn, ends an idle agent at once, and says when none runs", () => {
+  expect(press(aList({ session_id: "a" }), "s").effects).toEqual([{ kind: "stop", session_id: "a" }]);
+  const busy = press(aList({ session_id: "a", turn: TURN }), "s");
+  expect(busy.effects).toEqual([]);
+  expect(press(busy.state, "y").effects).toEqual([{ kind: "stop", session_id: "a" }]);
+  expect(press(aList({ running: false }), "s")).toMatchObject({ effects: [], state: { message: {} } });
+});
+
+test("r begins with the name that it has; an empty one takes it away", () => {
+  const list = aList({ session_id: "a", name: "old" });
+  expect(press(list, "r", "2", "enter").effects).toEqual([{ kind: "rename", session_id: "a", name: "old2" }]);
+  expect(press(list, "r", "ctrl-u", "enter").effects).toEqual([
+    { kind: "rename", session_id: "a", name: "" },
+  ]);
+  expect(press(list, "r", "x", "escape").effects).toEqual([]);
+});
+
+test("stopped sessions can be hidden, but not one that has something waiting below it", () => {
+  const list = aList(
+    { session_id: "a", activity_state: "stopped" },
+    { session_id: "b", activity_state: "stopped", children: ["c"] },
+    { session_id: "c", parent: "b", ...waiting },
+    { session_id: "d" },
+  );
+  const shown = press(list, "h").state.rows.map(({ session }) => session.session_id);
+  expect(shown).toEqual(["b", "c", "d"]);
+  expect(press(list, "h", "h").state.rows).toHaveLength(4);
+});
+
+test("n asks for the agents and starts with the directory of the marked session", () => {
+  const { state, effects } = press(aList({ cwd: "/work/site" }), "n");
+  expect(effects).toEqual([{ kind: "backends" }]);
+  expect(state.mode).toMatchObject({ kind: "form", form: { cwd: { text: "/work/site" } } });
+});
+
+test("keys in an empty list do nothing", () => {
+  for (const key of ["enter", "x", "s", "D", "r", "down", "pagedown", "G"])
+    expect(press(aList(), key).effects).toEqual([]);
+});

@@ -1,0 +1,123 @@
+// What a person sees before deciding, on a screen: everything, byte by byte, and the same as on the command line.
+import fc from "fast-check";
+import stringWidth from "string-width";
+import { describe, expect, test } from "vitest";
+import { requestLines } from "../../../src/cli/request-text.ts";
+import type { RequestPayload } from "../../../src/client/index.ts";
+import { requestRows } from "../../../src/tui/rows/index.ts";
+import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
+
+const PLAIN = { hasColour: false };
+
+function shown(payload: Partial<RequestPayload>, width = 80, theme = PLAIN): string[] {
+  return requestRows(pending({ payload: { ...PAYLOAD, ...payload } }), width, theme).map((row) => row.text);
+}
+
+test("the whole request, with what each choice remembers and writes", () => {
+  expect(shown({ reason: "to build" }).join("\n")).toBe(
+    `? demo asks (command):
+  │ Bash: mkdir -p build
+  request req_a1
+  session s1
+  because:
+  │ to build
+  command:
+  │ mkdir -p build
+  in:
+  │ /w
+  choices:
+    y accept                    this once
+    s accept for the session    and remember it until the agent ends
+    from then on:
+  │ allow Bash(mkdir:*)
+    a accept always             and remember it for good
+    this changes the file:
+  │ /w/.claude/settings.local.json
+    as follows:
+  │ permissions.allow += Bash(mkdir:*)
+    n decline with a reason     the agent goes on without it
+    c cancel                    decline, and stop the turn`,
+  );
+});
+
+test("what others wrote is the same as on the command line", () => {
+  const payloads: RequestPayload[] = [
+    { ...PAYLOAD, changes: [{ path: "a.ts", kind: "update", diff: "@@ -1 +1 @@\n-a\n+b", move_path: "b.ts" }] },
+    { ...PAYLOAD, tool_name: "Edit", input: { a: 1, b: "x\ny" }, plan: "1. x\n2. y", details: { z: [1] } },
+    QUESTIONS,
+  ];
+  const quoted = (lines: readonly string[]): string[] => lines.filter((line) => line.startsWith("  │ "));
+  for (const payload of payloads) {
+    const row = pending({ payload });
+    expect(quoted(requestRows(row, 200, PLAIN).map(({ text }) => text))).toEqual(quoted(requestLines(row, "", 200)));
+  }
+});
+
+test("a request that is cut says so", () => {
+  const rows = requestRows(pending({ is_cut: true }), 80, PLAIN);
+  expect(rows.map(({ text }) => text)).toContain("  (cut: this is not all of it)");
+});
+
+test("a diff has its colours, and every sign of it", () => {
+  const payload = { ...PAYLOAD, changes: [{ path: "a", kind: "update" as const, diff: "@@ -1 +1 @@\n-a\n+b" }] };
+  const rows = requestRows(pending({ payload }), 80, { hasColour: true }).map(({ ansi }) => ansi);
+  expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[32m+b\u001b[0m");
+  expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[31m-a\u001b[0m");
+});
+
+/** What stood in the request, read back from the rows below a title. */
+function readBack(rows: readonly string[], title: string): string {
+  const start = rows.findIndex((row) => row.startsWith(`  ${title}`)) + 1;
+  const lines: string[] = [];
+  for (const row of rows.slice(start)) {
+    if (row.startsWith("  │ ")) lines.push(row.slice(4));
+    else if (row.startsWith("  ┆ ")) lines.push((lines.pop() ?? "") + row.slice(4));
+    else break;
+  }
+  return lines
+    .join("\n")
+    .replace(/⇥ {3}|\\t|\\x([0-9a-f]{2})|<U\+([0-9A-F]{4,6})>/g, (found, byte, code) =>
+      found.startsWith("⇥") || found === "\\t" ? "\t" : String.fromCodePoint(Number.parseInt(byte ?? code, 16)),
+    );
+}
+
+const anything = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 60 }),
+  fc.string({ unit: "grapheme", maxLength: 60 }),
+  fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 }).map((units) => String.fromCharCode(...units)),
+  fc.array(fc.constantFrom("\t", "⇥", "\n", " ", "\u0301", "\u20e3", "1", "日", "a", "\u202e", "\u1100", "\u1161", "\r"), {
+    maxLength: 60,
+  }).map((parts) => parts.join("")),
+);
+
+describe("byte by byte", () => {
+  test.each([{ hasColour: false }, { hasColour: false, isAscii: true }])("%j: the rows give back the command", (theme) => {
+    fc.assert(
+      fc.property(anything, fc.integer({ min: 20, max: 60 }), (text, width) => {
+        const command = `${text.replaceAll("\\", "/")}.`;
+        const rows = shown({ command }, width, theme);
+        // In ASCII our own bars are other signs.
+        const drawn = rows.map((row) => row.replace(/^ {2}\| /, "  │ ").replace(/^ {2}: /, "  ┆ "));
+        expect(readBack(drawn, "command")).toBe(command);
+        for (const row of rows) expect(stringWidth(row)).toBeLessThanOrEqual(width);
+        if (theme.isAscii) expect(rows.join("")).toMatch(/^[ -~]*$/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("letters that look like our way to show a character are told from it", () => {
+    const note = "  (some \\x… or <U+…> stand there in so many letters)";
+    expect(shown({ command: "printf '\\x1b[0m'" })).toContain(note);
+    expect(shown({ command: "printf '\u001b[0m'" })).not.toContain(note);
+    const [real] = requestRows(pending({ payload: { ...PAYLOAD, command: "\u001b" } }), 80, { hasColour: true })
+      .map(({ ansi }) => ansi)
+      .filter((ansi) => ansi.includes("\\x1b"));
+    expect(real).toContain("\u001b[7m\\x1b\u001b[0m");
+  });
+
+  test("a label of an option with a newline does not look like two", () => {
+    const questions = [{ id: "q", question: "Which?", options: [{ label: "No\n• Yes" }] }];
+    expect(shown({ questions })).toContain("  │ • No\\n• Yes");
+  });
+});

@@ -1,0 +1,121 @@
+// What a person sees and gives when an agent asks: the exact text, the answers of a form, and what became of it.
+import { describe, expect, test } from "vitest";
+import type { Question, RequestPayload, RequestRow } from "../../src/protocol/requests.ts";
+import { answersOf, choose, EMPTY, type Filled, write } from "../../web/src/session/answers.ts";
+import { choiceNotes, exactParts } from "../../web/src/session/exact.ts";
+import { outcomeOf } from "../../web/src/session/outcome.ts";
+import { markupOf } from "./markup.ts";
+
+const row = (payload: Partial<RequestPayload>, more: Partial<RequestRow> = {}): RequestRow => ({
+  request_id: "r1",
+  session_id: "s1",
+  backend: "demo",
+  request_type: "command",
+  status: "pending",
+  shown_hash: "h",
+  requested_at_ms: 1,
+  generation: "g",
+  payload: { title: "Bash: x", choices: [{ decision: "accept" }, { decision: "decline" }], ...payload },
+  ...more,
+});
+const exact = (payload: Partial<RequestPayload>): string => markupOf(exactParts(row(payload)));
+
+describe("what is decided upon", () => {
+  test("a command is whole, and its tricks are visible", () => {
+    const command = `echo ok\u202e\u200b \u00a0&& rm -rf ~\r#${"x".repeat(20_000)}<END>`;
+    const text = exact({ command });
+    expect(text).toContain(
+      "echo ok&#60;U+202E&#62;&#60;U+200B&#62; &#60;U+00A0&#62;&#38;&#38; rm -rf ~\\x0d#",
+    );
+    expect(text).toContain(`${"x".repeat(20_000)}&#60;END&#62;`);
+  });
+
+  test("all of it is there: directory, changes, plan, input and details", () => {
+    const text = exact({
+      cwd: "/tmp/<b>",
+      plan: "first this",
+      tool_name: "<i>tool</i>",
+      input: { path: "p<q" },
+      details: { why: "because" },
+      changes: [{ path: "a.ts", kind: "update", diff: "@@ -1 +1 @@\n-old\u200b\n+new" }],
+    });
+    for (const part of [
+      "/tmp/&#60;b&#62;",
+      "first this",
+      "&#60;i&#62;tool&#60;/i&#62;",
+      "p&#60;q",
+      "because",
+      "a.ts",
+      "-old&#60;U+200B&#62;",
+      "+new",
+    ])
+      expect(text).toContain(part);
+  });
+
+  test("what a choice writes down stands beside it", () => {
+    const notes = choiceNotes(
+      row({
+        choices: [
+          {
+            decision: "acceptAlways",
+            remembers: ["Bash(npm *)"],
+            writes: [{ path: "~/s.json", content: '{"allow":1}' }],
+          },
+        ],
+      }),
+    );
+    const text = markupOf(notes.get("acceptAlways"));
+    for (const part of ["Bash(npm *)", "~/s.json", "{&#34;allow&#34;:1}"]) expect(text).toContain(part);
+  });
+});
+
+describe("answers", () => {
+  const color: Question = {
+    id: "color",
+    question: "?",
+    options: [{ label: "Red" }, { label: "Blue" }],
+    allows_other: true,
+  };
+  const many: Question = { ...color, id: "many", multi_select: true };
+  const free: Question = { id: "free", question: "?", is_secret: true };
+  const one = (question: Question, filled: Filled): unknown =>
+    answersOf([question], new Map([[question.id, filled]]))?.[question.id];
+
+  test("one of several is a text, several are a list in the order they are offered", () => {
+    expect(one(color, choose(color, EMPTY, "Blue", true))).toBe("Blue");
+    expect(one(many, choose(many, choose(many, EMPTY, "Blue", true), "Red", true))).toEqual(["Red", "Blue"]);
+    expect(one(many, choose(many, choose(many, EMPTY, "Blue", true), "Blue", false))).toBeUndefined();
+  });
+
+  test("own words take the place of a single choice, and stand beside several", () => {
+    expect(one(color, write(color, choose(color, EMPTY, "Red", true), "green"))).toBe("green");
+    expect(one(color, choose(color, write(color, EMPTY, "green"), "Red", true))).toBe("Red");
+    expect(one(many, write(many, choose(many, EMPTY, "Red", true), "green"))).toEqual(["Red", "green"]);
+    expect(one(free, write(free, EMPTY, " secret "))).toBe(" secret ");
+  });
+
+  test("nothing is sent while a question has no answer", () => {
+    expect(answersOf([color, free], new Map([["color", choose(color, EMPTY, "Red", true)]]))).toBeUndefined();
+  });
+});
+
+describe("outcome", () => {
+  test("says who answered, what, and why", () => {
+    expect(
+      outcomeOf(
+        row(
+          {},
+          {
+            status: "resolved",
+            resolution_source: "tui",
+            answer: { decision: "decline", message: "not\nnow" },
+          },
+        ),
+      ),
+    ).toBe("Declined by a person: “not now”");
+    expect(
+      outcomeOf(row({}, { status: "resolved", resolution_source: "policy", answer: { decision: "accept" } })),
+    ).toBe("Accepted by the daemon's rules");
+    expect(outcomeOf(row({}, { status: "orphaned" }))).toContain("the agent is gone");
+  });
+});

@@ -1,0 +1,115 @@
+// What the charts show, made from the statistics of the daemon: sums by time, by agent and by tool. Pure.
+import type { Stats, ToolStat, TurnStat } from "../../../src/protocol/stats.ts";
+
+export interface Bucket {
+  start_ms: number;
+  turns: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd: number;
+}
+
+/** A turn counts where it ended: only then it is known what it took. What is older than the first bucket is left out. */
+export function bucketTurns(turns: readonly TurnStat[], starts: readonly number[]): Bucket[] {
+  const empty = { turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 };
+  const buckets = starts.map((start_ms): Bucket => ({ start_ms, ...empty }));
+  for (const turn of turns) {
+    const bucket = buckets[bucketAt(starts, turn.ended_at_ms ?? turn.started_at_ms)];
+    if (bucket === undefined) continue;
+    bucket.turns += 1;
+    bucket.input_tokens += turn.input_tokens ?? 0;
+    bucket.output_tokens += turn.output_tokens ?? 0;
+    bucket.cost_usd += turn.cost_usd ?? 0;
+  }
+  return buckets;
+}
+
+/** The last one that begins at or before it; -1 before all. */
+function bucketAt(starts: readonly number[], at_ms: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= at_ms) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** The smallest value that so many per cent of all are not above. `values` may be in any order. */
+export function percentile(values: readonly number[], per_cent: number): number | undefined {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((per_cent / 100) * sorted.length) - 1)];
+}
+
+export interface ToolFigures {
+  tool: string;
+  count: number;
+  failed: number;
+  p50_ms: number;
+  p95_ms: number;
+  total_ms: number;
+}
+
+/** Those that took the most time in all first. A call without a latency counts, but not in the times. */
+export function toolFigures(tools: readonly ToolStat[]): ToolFigures[] {
+  const byTool = new Map<string, ToolStat[]>();
+  for (const stat of tools) byTool.set(stat.tool, [...(byTool.get(stat.tool) ?? []), stat]);
+  return [...byTool]
+    .map(([tool, calls]) => {
+      const times = calls.flatMap(({ latency_ms }) => (latency_ms === undefined ? [] : [latency_ms]));
+      return {
+        tool,
+        count: calls.length,
+        failed: calls.filter(({ status }) => isBad(status)).length,
+        p50_ms: percentile(times, 50) ?? 0,
+        p95_ms: percentile(times, 95) ?? 0,
+        total_ms: times.reduce((sum, time) => sum + time, 0),
+      };
+    })
+    .sort((a, b) => b.total_ms - a.total_ms || b.count - a.count || a.tool.localeCompare(b.tool));
+}
+
+export function isBad(status: string): boolean {
+  return status === "failed" || status === "timeout";
+}
+
+export interface BackendFigures {
+  backend: string;
+  turns: number;
+  failed: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd: number;
+  busy_ms: number;
+  /** The median. */
+  first_token_ms: number | undefined;
+}
+
+export function backendFigures({ turns, until_ms }: Pick<Stats, "turns" | "until_ms">): BackendFigures[] {
+  const byBackend = new Map<string, TurnStat[]>();
+  for (const turn of turns) {
+    const list = byBackend.get(turn.backend);
+    if (list === undefined) byBackend.set(turn.backend, [turn]);
+    else list.push(turn);
+  }
+  const sum = (list: readonly TurnStat[], of: (turn: TurnStat) => number): number =>
+    list.reduce((total, turn) => total + of(turn), 0);
+  return [...byBackend]
+    .map(([backend, list]) => ({
+      backend,
+      turns: list.length,
+      failed: list.filter(({ status }) => isBad(status)).length,
+      input_tokens: sum(list, ({ input_tokens }) => input_tokens ?? 0),
+      output_tokens: sum(list, ({ output_tokens }) => output_tokens ?? 0),
+      cost_usd: sum(list, ({ cost_usd }) => cost_usd ?? 0),
+      busy_ms: sum(list, ({ started_at_ms, ended_at_ms }) =>
+        Math.max(0, (ended_at_ms ?? until_ms) - started_at_ms),
+      ),
+      first_token_ms: percentile(
+        list.flatMap(({ time_to_first_token_ms: time }) => (time === undefined ? [] : [time])),
+        50,
+      ),
+    }))
+    .sort((a, b) => b.turns - a.turns || a.backend.localeCompare(b.backend));
+}

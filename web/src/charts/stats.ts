@@ -1,0 +1,228 @@
+// <x-stats>: usage and activity over the last hour, day or week, of all sessions or of one.
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import { costText, durationText, tokensText } from "../../../src/client/view/words.ts";
+import type { Stats } from "../../../src/protocol/stats.ts";
+import type { App } from "../app-types.ts";
+import { icon } from "../icons.ts";
+import { isTyping } from "../keyboard.ts";
+import "./chart.ts";
+import { backendFigures, bucketTurns, isBad, percentile, toolFigures } from "./figures.ts";
+import { bucketStarts, RANGES, type Range, spanOf } from "./ranges.ts";
+import { costChart, latencyChart, tokensChart } from "./specs.ts";
+import { backendsTable, bucketsTable, lanesTable, toolsTable } from "./tables.ts";
+import { layoutTimeline } from "./timeline.ts";
+import { timelineView } from "./timeline-view.ts";
+
+const WORDS: Record<Range, string> = { hour: "Hour", day: "Day", week: "Week" };
+const KEYS = { hour: "1", day: "2", week: "3", table: "t" } as const;
+/** How often it looks again while it is seen. */
+const AGAIN_MS = 15_000;
+
+export class StatsElement extends LitElement {
+  static override properties = {
+    app: { attribute: false },
+    sessionId: { attribute: false },
+    range: { state: true },
+    stats: { state: true },
+    trouble: { state: true },
+    isTable: { state: true },
+    isWhole: { state: true },
+  };
+  declare app: App | undefined;
+  declare sessionId: string | undefined;
+  declare range: Range;
+  declare stats: Stats | undefined;
+  declare trouble: string | undefined;
+  declare isTable: boolean;
+  declare isWhole: boolean;
+  #reading: AbortController | undefined;
+  #readAtMs = 0;
+  #end: (() => void) | undefined;
+
+  constructor() {
+    super();
+    this.range = "day";
+    this.isTable = false;
+    this.isWhole = false;
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.classList.add("page");
+    addEventListener("keydown", this.#onKey);
+    if (this.hasUpdated) void this.#read();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener("keydown", this.#onKey);
+    this.#reading?.abort();
+    this.#end?.();
+    this.#end = undefined;
+  }
+
+  protected override willUpdate(changed: PropertyValues): void {
+    this.#end ??= this.app?.clock.subscribe((now) => {
+      if (now - this.#readAtMs >= AGAIN_MS) void this.#read();
+    });
+    if (changed.has("app") || changed.has("sessionId") || changed.has("range")) void this.#read();
+  }
+
+  async #read(): Promise<void> {
+    const { app, sessionId } = this;
+    if (app === undefined) return;
+    this.#reading?.abort();
+    const reading = new AbortController();
+    this.#reading = reading;
+    this.#readAtMs = app.now();
+    // From the beginning of the first bucket, so that it is whole.
+    const since_ms = bucketStarts(this.range, spanOf(this.range, app.now()))[0] ?? 0;
+    try {
+      const query = { since_ms, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
+      const stats = await app.api.stats(query, reading.signal);
+      if (reading.signal.aborted) return;
+      this.stats = stats;
+      this.trouble = undefined;
+    } catch (error) {
+      if (!reading.signal.aborted) this.trouble = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { app, stats, trouble, sessionId } = this;
+    if (app === undefined) return nothing;
+    return html`<header class="page-head">
+        <h1>${sessionId === undefined ? "Usage and activity" : html`<span class="cut">${this.#name(sessionId)}</span>`}</h1>
+        ${sessionId === undefined ? nothing : html`<a href=${app.href({ name: "stats" })}>All sessions</a>`}
+        <div class="segments" role="group" aria-label="Span of time">
+          ${RANGES.map(
+            (range) => html`<button
+              type="button"
+              aria-pressed=${String(range === this.range)}
+              aria-keyshortcuts=${KEYS[range]}
+              @click=${() => this.#choose(range)}
+            >
+              ${WORDS[range]} <kbd>${KEYS[range]}</kbd>
+            </button>`,
+          )}
+        </div>
+        <button type="button" aria-pressed=${String(this.isTable)} aria-keyshortcuts="t" @click=${this.#switch}>
+          ${icon(this.isTable ? "chart" : "table")}Tables <kbd>t</kbd>
+        </button>
+      </header>
+      ${trouble === undefined ? nothing : html`<p class="error-text" role="alert">No new figures: ${trouble}</p>`}
+      ${
+        stats === undefined
+          ? trouble === undefined
+            ? html`<p class="empty"><span class="spinner"></span></p>`
+            : nothing
+          : this.#figures(app, stats)
+      }`;
+  }
+
+  #figures(app: App, stats: Stats): TemplateResult {
+    const { range, isTable } = this;
+    if (stats.turns.length + stats.tools.length + stats.waits.length === 0)
+      return html`<p class="empty">Nothing happened in the last ${range}.</p>`;
+    const span = spanOf(range, stats.until_ms);
+    const buckets = bucketTurns(stats.turns, bucketStarts(range, span));
+    const lanes = layoutTimeline(stats, span);
+    const tools = toolFigures(stats.tools);
+    const nameOf = (id: string): string => this.#name(id);
+    return html`${stats.is_cut ? html`<p class="faint">There was more: the oldest are left out.</p>` : nothing}
+      ${this.#tiles(stats)}
+      <div class="chart-grid">
+        ${
+          isTable
+            ? panel("Tokens and cost", bucketsTable(range, buckets), true)
+            : html`${panel("Tokens", html`<x-chart .spec=${tokensChart(range, buckets)}></x-chart>`)}
+              ${panel("Cost", html`<x-chart .spec=${costChart(range, buckets)}></x-chart>`)}`
+        }
+        ${panel(
+          "Turns and waits",
+          isTable
+            ? lanesTable(range, lanes, nameOf)
+            : timelineView(lanes, {
+                range,
+                span,
+                nameOf,
+                hrefOf: (session_id) => app.href({ name: "session", session_id }),
+                isWhole: this.isWhole,
+                showAll: () => {
+                  this.isWhole = true;
+                },
+              }),
+          true,
+        )}
+        ${tools.length === 0 ? nothing : panel("How long tools take", toolsTable(tools))}
+        ${
+          isTable || tools.length === 0
+            ? nothing
+            : panel("Every call", html`<x-chart .spec=${latencyChart(range, span, stats.tools)}></x-chart>`)
+        }
+        ${panel("By agent", backendsTable(backendFigures(stats)), true)}
+      </div>`;
+  }
+
+  #tiles({ turns, tools, waits, until_ms }: Stats): TemplateResult {
+    const sum = (of: (turn: Stats["turns"][number]) => number): number =>
+      turns.reduce((total, turn) => total + of(turn), 0);
+    const answered = waits.map(({ started_at_ms, ended_at_ms }) => (ended_at_ms ?? until_ms) - started_at_ms);
+    const failed = turns.filter(({ status }) => isBad(status)).length;
+    const wait = percentile(answered, 50);
+    const tiles: [string, string, string][] = [
+      ["Turns", String(turns.length), failed === 0 ? "none failed" : `${failed} failed`],
+      ["Tokens in", tokensText(sum(({ input_tokens }) => input_tokens ?? 0)), ""],
+      ["Tokens out", tokensText(sum(({ output_tokens }) => output_tokens ?? 0)), ""],
+      ["Cost", costText(sum(({ cost_usd }) => cost_usd ?? 0)), ""],
+      ["Tool calls", String(tools.length), `${tools.filter(({ status }) => isBad(status)).length} failed`],
+      ["Waited for you", String(waits.length), wait === undefined ? "" : `half under ${durationText(wait)}`],
+    ];
+    return html`<dl class="tiles">
+      ${tiles.map(
+        ([label, value, more]) =>
+          html`<div class="tile"><dt>${label}</dt><dd>${value}</dd>${more === "" ? nothing : html`<dd class="faint">${more}</dd>`}</div>`,
+      )}
+    </dl>`;
+  }
+
+  #name(session_id: string): string {
+    const session = this.app?.fleet.get().sessions.get(session_id);
+    return sanitizeLine(session?.name || session?.title || session_id);
+  }
+
+  #choose(range: Range): void {
+    if (range === this.range) return;
+    this.range = range;
+    this.stats = undefined;
+  }
+
+  readonly #switch = (): void => {
+    this.isTable = !this.isTable;
+  };
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (
+      event.defaultPrevented ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      isTyping(event.target, event.key)
+    )
+      return;
+    const range = RANGES.find((one) => KEYS[one] === event.key);
+    if (range !== undefined) this.#choose(range);
+    else if (event.key === KEYS.table) this.#switch();
+  };
+}
+
+function panel(title: string, content: TemplateResult, isWide = false): TemplateResult {
+  return html`<section class="chart-panel ${isWide ? "is-wide" : ""}"><h2>${title}</h2>${content}</section>`;
+}
+
+if (customElements.get("x-stats") === undefined) customElements.define("x-stats", StatsElement);

@@ -1,0 +1,276 @@
+// <x-fleet>: all sessions as a tree, those that wait for a person first. Only the rows in sight are in the page.
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { fleetRows } from "../../../src/client/view/fleet.ts";
+import { costText, tokensText } from "../../../src/client/view/words.ts";
+import type { App } from "../app-types.ts";
+import { Follow } from "../follow.ts";
+import { icon } from "../icons.ts";
+import { followVisibleHeight } from "../visible-height.ts";
+import "../help/theme.ts";
+import { fleetRow, type RowContext } from "./row.ts";
+import {
+  askedIn,
+  type Group,
+  groupRows,
+  type Item,
+  offsetOf,
+  searchRows,
+  stepFrom,
+  totalsOf,
+  windowOf,
+} from "./rows.ts";
+import "./welcome.ts";
+
+const GROUP_WORDS: Record<Group, string> = {
+  waiting: "Waiting for you",
+  working: "Working",
+  idle: "Idle",
+  stopped: "Stopped",
+};
+/** From this width on a row is one line with columns. */
+const WIDE_PX = 760;
+
+export class FleetElement extends LitElement {
+  static override properties = { app: { attribute: false } };
+  declare app: App | undefined;
+
+  #search = "";
+  #folded = new Set<string>();
+  #cursor: string | undefined;
+  #items: Item[] = [];
+  #heights = { row: 52, group: 32 };
+  #seen = { top: 0, height: 800 };
+  #room = { before: 0, total: 0 };
+  #isWide = false;
+  #endHeight: (() => void) | undefined;
+  readonly #resized = new ResizeObserver(() => this.#look());
+
+  constructor() {
+    super();
+    new Follow(this, () => (this.app === undefined ? [] : [this.app.fleet, this.app.route, this.app.clock]));
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#resized.observe(this);
+    this.#endHeight = followVisibleHeight(window.visualViewport, document.documentElement);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#resized.disconnect();
+    this.#endHeight?.();
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { app } = this;
+    if (app === undefined) return nothing;
+    const fleet = app.fleet.get();
+    if (fleet.sessions.size === 0)
+      return fleet.link.state === "live"
+        ? html`<x-welcome .app=${app}></x-welcome>`
+        : html`<p class="empty" role="status"><span class="spinner"></span> Looking for sessions…</p>`;
+    this.#items = groupRows(searchRows(fleetRows(fleet, app.now()), this.#search), this.#folded);
+    return html`<div class="fleet-head">
+        <label class="fleet-filter">
+          ${icon("search")}
+          <input
+            type="search"
+            placeholder="Filter sessions"
+            aria-label="Filter sessions"
+            aria-keyshortcuts="/"
+            autocomplete="off"
+            spellcheck="false"
+            .value=${this.#search}
+            @input=${this.#onSearch}
+            @keydown=${this.#onSearchKey}
+          />
+          <kbd aria-hidden="true">/</kbd>
+        </label>
+        <a class="button primary" href=${app.href({ name: "new" })} aria-keyshortcuts="n">
+          ${icon("plus")}<span>New</span>
+        </a>
+        <x-theme></x-theme>
+        ${this.#totals(app)}
+      </div>
+      ${this.#list(app)}`;
+  }
+
+  #totals(app: App): TemplateResult {
+    const { sessions, working, tokens, cost_usd } = totalsOf(app.fleet.get());
+    return html`<p class="fleet-totals" role="status">
+      <span><b>${working}</b> working</span>
+      <span><b>${sessions}</b> ${sessions === 1 ? "session" : "sessions"}</span>
+      <span><b>${tokensText(tokens)}</b> tokens</span>
+      <span><b>${costText(cost_usd)}</b></span>
+    </p>`;
+  }
+
+  #list(app: App): TemplateResult {
+    const { first, last, before, total } = windowOf(this.#items, this.#heights, this.#seen);
+    const route = app.route.get();
+    const context: RowContext = {
+      app,
+      asked: askedIn(app.fleet.get()),
+      chosen: route.name === "session" ? route.session_id : undefined,
+      cursor: this.#cursor,
+      size: this.#items.length,
+      toggle: (id) => this.#fold(id, !this.#folded.has(id)),
+    };
+    this.#room = { before, total };
+    return html`<div class="fleet-columns" aria-hidden="true">
+        <span>State</span><span>Session</span><span>Last action</span><span>Agent</span><span>Tokens</span
+        ><span>Cost</span><span>Active</span>
+      </div>
+      <div
+        class="fleet-list"
+        role="tree"
+        tabindex="0"
+        aria-label="Sessions"
+        aria-activedescendant=${this.#cursor === undefined ? nothing : `row-${this.#cursor}`}
+        @scroll=${this.#look}
+        @keydown=${this.#onKey}
+        @focus=${this.#onFocus}
+      >
+        <div class="fleet-room">
+          <div class="fleet-window">
+            ${repeat(
+              this.#items.slice(first, last),
+              (item) => (item.kind === "row" ? item.row.session.session_id : `group ${item.group}`),
+              (item, at) =>
+                item.kind === "row"
+                  ? fleetRow(item, first + at, context)
+                  : html`<h2 class="fleet-group" role="presentation" data-group=${item.group}>
+                      ${GROUP_WORDS[item.group]}<span class=${item.group === "waiting" ? "count" : "faint"}
+                        >${item.count}</span
+                      >
+                    </h2>`,
+            )}
+          </div>
+        </div>
+        ${this.#items.length > 0 ? nothing : html`<p class="empty">No session has “${this.#search}” in it.</p>`}
+      </div>`;
+  }
+
+  protected override updated(_changed: PropertyValues): void {
+    this.classList.toggle("is-wide", this.#isWide);
+    this.toggleAttribute("data-empty", this.app?.fleet.get().sessions.size === 0);
+    this.querySelector<HTMLElement>(".fleet-room")?.style.setProperty("height", `${this.#room.total}px`);
+    this.querySelector<HTMLElement>(".fleet-window")?.style.setProperty(
+      "translate",
+      `0 ${this.#room.before}px`,
+    );
+    this.#look();
+  }
+
+  /** Rows have the height that the style gives them; what is in sight follows from it. */
+  readonly #look = (): void => {
+    const list = this.querySelector<HTMLElement>(".fleet-list");
+    if (list === null) return;
+    const row = list.querySelector<HTMLElement>(".fleet-row")?.offsetHeight || this.#heights.row;
+    const group = list.querySelector<HTMLElement>(".fleet-group")?.offsetHeight || this.#heights.group;
+    const isWide = this.clientWidth >= WIDE_PX;
+    const seen = { top: list.scrollTop, height: list.clientHeight };
+    const hasMoved = Math.abs(seen.top - this.#seen.top) >= row || seen.height !== this.#seen.height;
+    if (!hasMoved && isWide === this.#isWide && row === this.#heights.row && group === this.#heights.group)
+      return;
+    this.#isWide = isWide;
+    this.#heights = { row, group };
+    this.#seen = seen;
+    this.requestUpdate();
+  };
+
+  readonly #onSearch = (event: Event): void => {
+    this.#search = (event.target as HTMLInputElement).value;
+    this.#cursor = undefined;
+    this.requestUpdate();
+  };
+
+  readonly #onSearchKey = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (event.key === "ArrowDown" || event.key === "Enter") {
+      event.preventDefault();
+      this.#move(0);
+      this.querySelector<HTMLElement>(".fleet-list")?.focus();
+      if (event.key === "Enter") this.#open();
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      this.#search = "";
+      this.requestUpdate();
+      this.querySelector<HTMLElement>(".fleet-list")?.focus();
+    }
+  };
+
+  readonly #onFocus = (): void => {
+    const route = this.app?.route.get();
+    if (this.#cursor === undefined && route?.name === "session") this.#cursor = route.session_id;
+    if (this.#cursor === undefined) this.#move(0);
+    this.requestUpdate();
+  };
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const page = Math.max(1, Math.floor(this.#seen.height / this.#heights.row) - 1);
+    const fold = (isFolded: boolean): void => {
+      if (this.#cursor !== undefined) this.#fold(this.#cursor, isFolded);
+    };
+    const keys = new Map<string, () => void>([
+      ["ArrowDown", () => this.#move(1)],
+      ["j", () => this.#move(1)],
+      ["ArrowUp", () => this.#move(-1)],
+      ["k", () => this.#move(-1)],
+      ["PageDown", () => this.#move(page)],
+      ["PageUp", () => this.#move(-page)],
+      ["Home", () => this.#move(-this.#items.length)],
+      ["End", () => this.#move(this.#items.length)],
+      ["ArrowLeft", () => fold(true)],
+      ["ArrowRight", () => fold(false)],
+      ["Enter", () => this.#open()],
+      [" ", () => this.#open()],
+    ]);
+    const act = keys.get(event.key);
+    if (act === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  };
+
+  /** Left on what has nothing to fold goes to its parent. */
+  #fold(id: string, isFolded: boolean): void {
+    const item = this.#items.find((one) => one.kind === "row" && one.row.session.session_id === id);
+    if (item?.kind !== "row") return;
+    const parent = item.row.session.parent;
+    if (isFolded && (item.children === 0 || item.isFolded) && parent !== undefined && item.row.depth > 0)
+      this.#cursor = parent;
+    else if (isFolded && item.children > 0) this.#folded.add(id);
+    else this.#folded.delete(id);
+    this.requestUpdate();
+  }
+
+  #move(by: number): void {
+    this.#cursor = stepFrom(this.#items, this.#cursor, by);
+    const index = this.#items.findIndex(
+      (item) => item.kind === "row" && item.row.session.session_id === this.#cursor,
+    );
+    const list = this.querySelector<HTMLElement>(".fleet-list");
+    if (list !== null && index !== -1) {
+      const top = offsetOf(this.#items, this.#heights, index);
+      const room = this.#heights.row + this.#heights.group;
+      if (top - this.#heights.group < list.scrollTop) list.scrollTop = top - this.#heights.group;
+      else if (top + room > list.scrollTop + list.clientHeight)
+        list.scrollTop = top + room - list.clientHeight;
+    }
+    this.requestUpdate();
+  }
+
+  #open(): void {
+    if (this.#cursor !== undefined) this.app?.navigate({ name: "session", session_id: this.#cursor });
+  }
+}
+
+if (customElements.get("x-fleet") === undefined) customElements.define("x-fleet", FleetElement);

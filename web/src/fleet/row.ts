@@ -1,0 +1,84 @@
+// One row of the list. Names, titles and actions are written by others: they are text, in one line, with what could
+// reorder it made visible.
+import { html, nothing, type TemplateResult } from "lit";
+import { revealLine, sanitizeLine } from "../../../src/base/sanitize.ts";
+import { ageText, costText, sessionName, tokensText } from "../../../src/client/view/words.ts";
+import type { SessionView } from "../../../src/protocol/views.ts";
+import type { App } from "../app-types.ts";
+import { icon } from "../icons.ts";
+import type { Item } from "./rows.ts";
+import { lookOf, stateBadge } from "./state-badge.ts";
+
+export interface RowContext {
+  app: App;
+  /** What is asked, by session. */
+  asked: ReadonlyMap<string, string>;
+  chosen: string | undefined;
+  cursor: string | undefined;
+  size: number;
+  toggle(session_id: string): void;
+}
+
+export function fleetRow(
+  item: Extract<Item, { kind: "row" }>,
+  at: number,
+  context: RowContext,
+): TemplateResult {
+  const { session, depth } = item.row;
+  const { session_id, usage, cost_usd, pending_requests } = session;
+  const name = nameOf(session);
+  const isChosen = session_id === context.chosen;
+  const age = ageText(Math.max(0, context.app.now() - session.last_active_at_ms));
+  const asked = context.asked.get(session_id);
+  const toggle = (event: Event): void => {
+    event.preventDefault();
+    event.stopPropagation();
+    context.toggle(session_id);
+  };
+  return html`<a
+    class="fleet-row ${isChosen ? "is-chosen" : ""} ${session_id === context.cursor ? "is-cursor" : ""} ${
+      asked === undefined ? "" : "is-waiting"
+    }"
+    id="row-${session_id}"
+    role="treeitem"
+    tabindex="-1"
+    href=${context.app.href({ name: "session", session_id })}
+    data-depth=${Math.min(depth, 6)}
+    aria-level=${depth + 1}
+    aria-posinset=${at + 1}
+    aria-setsize=${context.size}
+    aria-expanded=${item.children === 0 ? nothing : String(!item.isFolded)}
+    aria-selected=${String(isChosen)}
+    aria-current=${isChosen ? "page" : nothing}
+    aria-label="${name}, ${lookOf(session).word}, ${session.provider}, ${age}"
+  >
+    <span class="fleet-state">${stateBadge(session)}</span>
+    <span class="fleet-name">
+      ${
+        item.children === 0
+          ? nothing
+          : html`<span class="fleet-fold ${item.isFolded ? "is-folded" : ""}" @click=${toggle}>${icon("fold")}</span>`
+      }
+      <span class="cut" title=${name}>${name}</span>
+      ${item.isFolded ? html`<span class="faint fleet-more">+${item.children}</span>` : nothing}
+      ${pending_requests > 1 ? html`<span class="count">${pending_requests}</span>` : nothing}
+    </span>
+    <span class="fleet-action cut">${actionOf(session, asked)}</span>
+    <span class="fleet-agent cut">${sanitizeLine(session.provider)}</span>
+    <span class="fleet-tokens number">${tokensText((usage.input_tokens ?? 0) + (usage.output_tokens ?? 0))}</span>
+    <span class="fleet-cost number">${cost_usd === undefined ? "" : costText(cost_usd)}</span>
+    <span class="fleet-age number">${age}</span>
+  </a>`;
+}
+
+function nameOf(session: SessionView): string {
+  return sanitizeLine(sessionName(session));
+}
+
+function actionOf(session: SessionView, asked: string | undefined): string {
+  if (asked !== undefined) return revealLine(asked);
+  const { last_action, last_result } = session;
+  if (last_result?.error !== undefined && session.turn === undefined)
+    return sanitizeLine(last_result.error.message);
+  return sanitizeLine(last_action?.summary_text ?? last_result?.text ?? "");
+}

@@ -1,0 +1,182 @@
+// What the list of sessions shows of the fleet, as data: searched, folded, in groups, and which of it is in sight. Pure.
+import type { Fleet, FleetRow } from "../../../src/client/view/fleet.ts";
+import type { SessionView } from "../../../src/protocol/views.ts";
+
+export const GROUPS = ["waiting", "working", "idle", "stopped"] as const;
+export type Group = (typeof GROUPS)[number];
+
+export type Item =
+  | { kind: "group"; group: Group; count: number }
+  | { kind: "row"; row: FleetRow; children: number; isFolded: boolean };
+
+const WORKING = new Set(["working", "thinking"]);
+
+/** Rows that match, with those above them in the tree; every word must be in the session somewhere. */
+export function searchRows(rows: readonly FleetRow[], search: string): FleetRow[] {
+  const words = search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [...rows];
+  const kept: FleetRow[] = [];
+  let depth = -1;
+  for (const row of [...rows].reverse()) {
+    const isAbove = row.depth === depth - 1;
+    if (!isAbove && !matches(row.session, words)) continue;
+    kept.push(row);
+    depth = row.depth;
+  }
+  return kept.reverse();
+}
+
+function matches(session: SessionView, words: readonly string[]): boolean {
+  const { session_id, name, title, backend, provider, cwd, model, activity_state, last_action } = session;
+  const all = [
+    session_id,
+    name,
+    title,
+    backend,
+    provider,
+    cwd,
+    model,
+    activity_state,
+    last_action?.summary_text,
+  ];
+  const text = all.filter(Boolean).join("\n").toLocaleLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** Families under the heading of what the most pressing of them does; the order inside a group stays. */
+export function groupRows(rows: readonly FleetRow[], folded: ReadonlySet<string>): Item[] {
+  const groups: Record<Group, FleetRow[][]> = { waiting: [], working: [], idle: [], stopped: [] };
+  for (const family of families(rows)) groups[groupOf(family)].push(family);
+  return GROUPS.flatMap((group) => {
+    if (groups[group].length === 0) return [];
+    const members = groups[group].flat();
+    const count =
+      group === "waiting" ? members.filter(({ session }) => isAsking(session)).length : members.length;
+    return [
+      { kind: "group", group, count } as const,
+      ...groups[group].flatMap((one) => foldFamily(one, folded)),
+    ];
+  });
+}
+
+/** A row and all rows below it that are deeper. */
+function families(rows: readonly FleetRow[]): FleetRow[][] {
+  const found: FleetRow[][] = [];
+  for (const row of rows) {
+    const last = found.at(-1);
+    if (last?.[0] !== undefined && row.depth > last[0].depth) last.push(row);
+    else found.push([row]);
+  }
+  return found;
+}
+
+function groupOf(family: readonly FleetRow[]): Group {
+  if (family.some(({ isWaiting }) => isWaiting)) return "waiting";
+  const states = family.map(({ session }) => session.activity_state);
+  if (states.some((state) => WORKING.has(state))) return "working";
+  return states.every((state) => state === "stopped") ? "stopped" : "idle";
+}
+
+export function isAsking({ activity_state, pending_requests }: SessionView): boolean {
+  return (
+    pending_requests > 0 || activity_state === "waiting_permission" || activity_state === "waiting_input"
+  );
+}
+
+function foldFamily(family: readonly FleetRow[], folded: ReadonlySet<string>): Item[] {
+  const items: Item[] = [];
+  let foldedAt = Number.POSITIVE_INFINITY;
+  for (const [index, row] of family.entries()) {
+    if (row.depth > foldedAt) continue;
+    const isFolded = folded.has(row.session.session_id);
+    foldedAt = isFolded ? row.depth : Number.POSITIVE_INFINITY;
+    items.push({ kind: "row", row, children: childrenAt(family, index), isFolded });
+  }
+  return items;
+}
+
+/** How many rows stand below this one in the tree. */
+function childrenAt(family: readonly FleetRow[], index: number): number {
+  const depth = family[index]?.depth ?? 0;
+  const end = family.findIndex((row, at) => at > index && row.depth <= depth);
+  return (end === -1 ? family.length : end) - index - 1;
+}
+
+export interface Heights {
+  row: number;
+  group: number;
+}
+
+/** Which items are in sight, with a few more around them, and how much room the others take. */
+export function windowOf(
+  items: readonly Item[],
+  heights: Heights,
+  seen: { top: number; height: number },
+): { first: number; last: number; before: number; total: number } {
+  const margin = heights.row * 8;
+  let first = items.length;
+  let last = 0;
+  let before = 0;
+  let total = 0;
+  for (const [index, item] of items.entries()) {
+    const end = total + heights[item.kind];
+    if (end >= seen.top - margin && total <= seen.top + seen.height + margin) {
+      if (index < first) {
+        first = index;
+        before = total;
+      }
+      last = index + 1;
+    }
+    total = end;
+  }
+  return { first: Math.min(first, last), last, before, total };
+}
+
+/** Where an item begins. */
+export function offsetOf(items: readonly Item[], heights: Heights, index: number): number {
+  return items.slice(0, index).reduce((sum, item) => sum + heights[item.kind], 0);
+}
+
+/** The id of the row so many rows further, from none the first one. */
+export function stepFrom(
+  items: readonly Item[],
+  current: string | undefined,
+  by: number,
+): string | undefined {
+  const ids = items.flatMap((item) => (item.kind === "row" ? [item.row.session.session_id] : []));
+  const at = current === undefined ? -1 : ids.indexOf(current);
+  if (at === -1) return by < 0 ? ids.at(-1) : ids[0];
+  return ids[Math.max(0, Math.min(ids.length - 1, at + by))];
+}
+
+export interface Totals {
+  sessions: number;
+  asking: number;
+  working: number;
+  tokens: number;
+  cost_usd: number;
+}
+
+export function totalsOf({ sessions, requests }: Fleet): Totals {
+  const totals: Totals = {
+    sessions: sessions.size,
+    asking: requests.size,
+    working: 0,
+    tokens: 0,
+    cost_usd: 0,
+  };
+  for (const { activity_state, usage, cost_usd } of sessions.values()) {
+    if (WORKING.has(activity_state)) totals.working += 1;
+    totals.tokens += (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
+    totals.cost_usd += cost_usd ?? 0;
+  }
+  return totals;
+}
+
+/** What is asked in each session, the oldest first. */
+export function askedIn({ requests }: Fleet): Map<string, string> {
+  const asked = new Map<string, string>();
+  for (const { session_id, payload } of requests.values())
+    if (!asked.has(session_id)) asked.set(session_id, payload.title);
+  return asked;
+}

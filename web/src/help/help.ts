@@ -1,0 +1,101 @@
+// <x-help>: the keys, made from the tables that the page obeys.
+import { html, LitElement, nothing, type TemplateResult } from "lit";
+import type { App } from "../app-types.ts";
+import { CARD_KEYS, KEYS } from "../keyboard.ts";
+
+interface Group {
+  title: string;
+  rows: readonly { keys: readonly string[]; what: string }[];
+}
+
+const GROUPS: readonly Group[] = [
+  { title: "Everywhere", rows: KEYS },
+  {
+    title: "On a request, while its card has the focus",
+    rows: CARD_KEYS.map(({ key, what }) => ({ keys: [key], what })),
+  },
+  {
+    title: "In the list of sessions",
+    rows: [
+      { keys: ["ArrowDown", "ArrowUp"], what: "Down, up" },
+      { keys: ["Enter"], what: "Open" },
+      { keys: ["ArrowLeft", "ArrowRight"], what: "Fold, unfold" },
+      { keys: ["Home", "End"], what: "First, last" },
+      { keys: ["Escape"], what: "Clear the filter" },
+    ],
+  },
+  {
+    title: "Usage and activity",
+    rows: [
+      { keys: ["1", "2", "3"], what: "The last hour, day, week" },
+      { keys: ["t"], what: "Tables instead of charts" },
+    ],
+  },
+];
+
+const NAMES: Readonly<Record<string, string>> = {
+  ArrowDown: "↓",
+  ArrowUp: "↑",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Enter: "↵",
+  Escape: "Esc",
+  X: "Shift X",
+};
+
+export class HelpElement extends LitElement {
+  static override properties = { app: { attribute: false } };
+  declare app: App | undefined;
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.classList.add("page");
+    addEventListener("keydown", this.#onKey);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener("keydown", this.#onKey);
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    return html`<header class="page-head"><h1>Keys</h1></header>
+      <p class="help-intro">
+        Letters belong to a field while you write in it; <kbd>Esc</kbd> leaves it. What an agent asks is answered only by
+        the buttons of its card or their keys, never by a message. The same sessions are in a terminal:
+        <code>blemees</code>.
+      </p>
+      <div class="help-groups">
+        ${GROUPS.map(
+          ({ title, rows }) => html`<section class="help-group">
+            <h2>${title}</h2>
+            <dl>
+              ${rows.map(
+                ({ keys, what }) =>
+                  html`<dt>${what}</dt>
+                    <dd>${keys.map((key, at) => html`${at === 0 ? nothing : "or"} ${sequence(key)}`)}</dd>`,
+              )}
+            </dl>
+          </section>`,
+        )}
+      </div>`;
+  }
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    if (history.length > 1) history.back();
+    else this.app?.navigate({ name: "home" });
+  };
+}
+
+/** Two keys with a blank are pressed one after the other. */
+function sequence(key: string): TemplateResult[] {
+  return key.split(" ").map((one) => html`<kbd>${NAMES[one] ?? one}</kbd>`);
+}
+
+if (customElements.get("x-help") === undefined) customElements.define("x-help", HelpElement);

@@ -1,0 +1,86 @@
+// Light, dark, or as the system has it: kept for this browser, set on the root element, told to what draws by itself.
+import { html, LitElement, type TemplateResult } from "lit";
+import { type IconName, icon } from "../icons.ts";
+
+export const THEMES = ["system", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+const KEY = "blemees.theme";
+const LOOKS: Record<Theme, { icon: IconName; label: string }> = {
+  system: { icon: "screen", label: "Colours: as the system" },
+  light: { icon: "sun", label: "Colours: light" },
+  dark: { icon: "moon", label: "Colours: dark" },
+};
+
+export function readTheme(): Theme {
+  try {
+    const kept = localStorage.getItem(KEY);
+    return THEMES.find((theme) => theme === kept) ?? "system";
+  } catch {
+    // Storage may be forbidden; the system decides then.
+    return "system";
+  }
+}
+
+export function setTheme(theme: Theme): void {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // It holds until the page is left.
+  }
+  showTheme(theme);
+}
+
+function showTheme(theme: Theme): void {
+  const root = document.documentElement;
+  if (theme === "system") delete root.dataset["theme"];
+  else root.dataset["theme"] = theme;
+}
+
+/** Calls when colours changed, by the switch or by the system; gives what ends it. */
+export function watchTheme(listener: () => void): () => void {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  system.addEventListener("change", listener);
+  const observer = new MutationObserver(listener);
+  observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  return () => {
+    system.removeEventListener("change", listener);
+    observer.disconnect();
+  };
+}
+
+export class ThemeElement extends LitElement {
+  #end: (() => void) | undefined;
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    showTheme(readTheme());
+    this.#end = watchTheme(() => this.requestUpdate());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#end?.();
+  }
+
+  protected override render(): TemplateResult {
+    const theme = readTheme();
+    const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
+    const look = LOOKS[theme];
+    return html`<button
+      type="button"
+      class="quiet icon-only"
+      aria-label=${look.label}
+      title=${look.label}
+      @click=${() => setTheme(next)}
+    >
+      ${icon(look.icon)}
+    </button>`;
+  }
+}
+
+if (customElements.get("x-theme") === undefined) customElements.define("x-theme", ThemeElement);

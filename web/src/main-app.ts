@@ -1,0 +1,294 @@
+// The frame of the page: who may enter, the regions, the keys that hold everywhere, and what is told to the person.
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { keyed } from "lit/directives/keyed.js";
+import { repeat } from "lit/directives/repeat.js";
+import { fleetRows } from "../../src/client/view/fleet.ts";
+import type { App, Confirm, Route } from "./app-types.ts";
+import { enter, forget, type Place, type Refusal } from "./auth.ts";
+import { type Action, isTyping, readKey } from "./keyboard.ts";
+import { gate } from "./main-gate.ts";
+import { type Opened, openApp } from "./main-state.ts";
+import { canAsk, waitingCount, watchWaiting } from "./notify.ts";
+
+/** How long a sequence of keys may take. */
+const SEQUENCE_MS = 1_200;
+/** How long a session may take to show what it asks. */
+const CARD_MS = 3_000;
+
+interface Asked {
+  question: Confirm;
+  answer(value: boolean): void;
+}
+
+class AppElement extends LitElement {
+  static override properties = {
+    phase: { state: true },
+    isSidebarOpen: { state: true },
+    asked: { state: true },
+    hasAskedNotify: { state: true },
+  };
+  declare phase: "entering" | "open" | Refusal;
+  declare isSidebarOpen: boolean;
+  declare asked: Asked | undefined;
+  declare hasAskedNotify: boolean;
+  #opened: Opened | undefined;
+  #stops: (() => void)[] = [];
+  #before: { key: string; atMs: number } | undefined;
+
+  constructor() {
+    super();
+    this.phase = "entering";
+    this.isSidebarOpen = false;
+    this.hasAskedNotify = false;
+  }
+
+  override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener("keydown", this.#onKey);
+    void this.#enter();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener("keydown", this.#onKey);
+    this.#leave();
+  }
+
+  async #enter(): Promise<void> {
+    const entrance = await enter(browserPlace());
+    if (entrance.kind === "out") {
+      this.phase = entrance.why;
+      return;
+    }
+    this.#opened = openApp({
+      token: entrance.token,
+      onRefused: () => {
+        forget(browserPlace());
+        this.#leave();
+        this.phase = "refused";
+      },
+      confirm: (question) => this.#confirm(question),
+    });
+    const { app } = this.#opened;
+    const update = (): void => this.requestUpdate();
+    this.#stops = [
+      app.fleet.subscribe(update),
+      app.notices.subscribe(update),
+      app.route.subscribe(() => {
+        this.isSidebarOpen = false;
+        this.requestUpdate();
+      }),
+      watchWaiting(app),
+    ];
+    this.phase = "open";
+  }
+
+  #leave(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+    this.#opened?.close();
+    this.#opened = undefined;
+  }
+
+  override render(): unknown {
+    if (this.phase === "entering") return html`<main class="gate" aria-busy="true"><p>Opening…</p></main>`;
+    if (this.phase !== "open" || this.#opened === undefined)
+      return gate(this.phase === "open" ? "refused" : this.phase);
+    const { app, dismiss } = this.#opened;
+    const route = app.route.get();
+    const { link } = app.fleet.get();
+    this.dataset["connection"] = link.state;
+    this.dataset["route"] = route.name;
+    return html`
+      ${this.#topbar(app, route)}
+      ${
+        link.state === "lost"
+          ? html`<div class="banner" role="status">
+              The daemon does not answer. Trying again; what you write is kept.
+            </div>`
+          : nothing
+      }
+      <div class="scrim" ?hidden=${!this.isSidebarOpen} @click=${() => this.#showSidebar(false)}></div>
+      <aside class="sidebar ${this.isSidebarOpen ? "is-open" : ""}" aria-label="Sessions">
+        <x-fleet .app=${app}></x-fleet>
+      </aside>
+      <main class="main" id="main" tabindex="-1">${this.#page(app, route)}</main>
+      <div class="toasts" role="status" aria-live="polite">
+        ${repeat(
+          app.notices.get(),
+          ({ id }) => id,
+          ({ id, level, text }) => html`<div class="toast" data-level=${level}>
+            <span>${text}</span>
+            <button class="toast-close quiet" aria-label="Dismiss" @click=${() => dismiss(id)}>×</button>
+          </div>`,
+        )}
+      </div>
+      <div class="visually-hidden" role="status" aria-live="assertive">${waitingWords(waitingCount(app.fleet.get()))}</div>
+      ${this.#dialog()}
+    `;
+  }
+
+  #topbar(app: App, route: Route): TemplateResult {
+    const count = waitingCount(app.fleet.get());
+    const link = (to: Route, label: string): TemplateResult =>
+      html`<a href=${app.href(to)} aria-current=${to.name === route.name ? "page" : "false"}>${label}</a>`;
+    return html`<header class="topbar">
+      <button class="menu quiet" aria-label="Sessions" aria-expanded=${this.isSidebarOpen} @click=${() => this.#showSidebar(!this.isSidebarOpen)}>
+        ☰
+      </button>
+      <a class="brand" href=${app.href({ name: "home" })}>blemees</a>
+      <nav class="topnav" aria-label="Pages">
+        ${link({ name: "new" }, "New")} ${link({ name: "stats" }, "Usage")} ${link({ name: "help" }, "Help")}
+      </nav>
+      ${
+        canAsk() && !this.hasAskedNotify
+          ? html`<button class="notify-ask quiet" @click=${this.#askNotify}>Notify me</button>`
+          : nothing
+      }
+      <button class="waiting ${count > 0 ? "is-waiting" : ""}" ?hidden=${count === 0} @click=${() => this.#do("waiting")}>
+        ${count} ${count === 1 ? "waits" : "wait"}
+      </button>
+    </header>`;
+  }
+
+  /** At home the list of sessions has all the room. */
+  #page(app: App, route: Route): TemplateResult | typeof nothing {
+    if (route.name === "session")
+      return html`${keyed(
+        route.session_id,
+        html`<x-session class="session" .app=${app} .sessionId=${route.session_id}></x-session>`,
+      )}`;
+    if (route.name === "stats") return html`<x-stats .app=${app} .sessionId=${route.session_id}></x-stats>`;
+    if (route.name === "new") return html`<x-spawn .app=${app}></x-spawn>`;
+    if (route.name === "help") return html`<x-help .app=${app}></x-help>`;
+    return nothing;
+  }
+
+  #dialog(): unknown {
+    if (this.asked === undefined) return nothing;
+    const { question, answer } = this.asked;
+    return html`<dialog class="dialog" aria-labelledby="dialog-title" @close=${() => answer(false)}>
+      <h2 class="dialog-title" id="dialog-title">${question.title}</h2>
+      <p class="dialog-text">${question.text}</p>
+      <div class="dialog-actions">
+        <button class="quiet" autofocus @click=${() => answer(false)}>Cancel</button>
+        <button class=${question.isDangerous ? "danger" : "primary"} @click=${() => answer(true)}>${question.action}</button>
+      </div>
+    </dialog>`;
+  }
+
+  override updated(changed: PropertyValues): void {
+    if (!changed.has("asked") || this.asked === undefined) return;
+    const dialog = this.querySelector("dialog");
+    if (dialog !== null && !dialog.open) dialog.showModal();
+  }
+
+  #confirm(question: Confirm): Promise<boolean> {
+    this.asked?.answer(false);
+    const focused = document.activeElement;
+    return new Promise((resolve) => {
+      const asked: Asked = {
+        question,
+        answer: (value) => {
+          if (this.asked !== asked) return;
+          this.asked = undefined;
+          if (focused instanceof HTMLElement) focused.focus();
+          resolve(value);
+        },
+      };
+      this.asked = asked;
+    });
+  }
+
+  #showSidebar(isOpen: boolean): void {
+    this.isSidebarOpen = isOpen;
+  }
+
+  readonly #askNotify = (): void => {
+    this.hasAskedNotify = true;
+    void Notification.requestPermission();
+  };
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (event.defaultPrevented || this.#opened === undefined || this.asked !== undefined) return;
+    if (isTyping(event.target, event.key)) return;
+    const recent = this.#before !== undefined && event.timeStamp - this.#before.atMs < SEQUENCE_MS;
+    const { action, before } = readKey(event, recent ? this.#before?.key : undefined);
+    this.#before = before === undefined ? undefined : { key: before, atMs: event.timeStamp };
+    if (action === undefined) return;
+    event.preventDefault();
+    this.#do(action);
+  };
+
+  #do(action: Action): void {
+    if (this.#opened === undefined) return;
+    const { app } = this.#opened;
+    const session = this.querySelector("x-session") as (Element & { act?(action: Action): void }) | null;
+    if (action === "next" || action === "previous") this.#step(app, action === "next" ? 1 : -1);
+    else if (action === "waiting") this.#nextWaiting(app);
+    else if (action === "filter") {
+      this.isSidebarOpen = true;
+      this.querySelector<HTMLElement>("x-fleet input")?.focus();
+    } else if (action === "new" || action === "stats" || action === "help" || action === "home")
+      app.navigate({ name: action });
+    else session?.act?.(action);
+  }
+
+  #step(app: App, by: number): void {
+    const ids = fleetRows(app.fleet.get(), app.now()).map(({ session }) => session.session_id);
+    const route = app.route.get();
+    const at = route.name === "session" ? ids.indexOf(route.session_id) : -1;
+    const next = at === -1 ? ids[by > 0 ? 0 : ids.length - 1] : ids[at + by];
+    if (next !== undefined) app.navigate({ name: "session", session_id: next });
+  }
+
+  /** The oldest that waits, or the one behind the session that is shown; its card gets the focus. */
+  #nextWaiting(app: App): void {
+    const pending = [...app.fleet.get().requests.values()].filter(({ status }) => status === "pending");
+    const ids = [...new Set(pending.map(({ session_id }) => session_id))];
+    if (ids.length === 0) {
+      app.notify("info", "Nothing waits for you.");
+      return;
+    }
+    const route = app.route.get();
+    const at = route.name === "session" ? ids.indexOf(route.session_id) : -1;
+    const card = this.querySelector<HTMLElement>('.card[data-status="pending"]');
+    // First the one in sight; pressed again, the next session.
+    if (at !== -1 && card !== null && !card.contains(document.activeElement)) {
+      card.focus();
+      return;
+    }
+    const next = ids[(at + 1) % ids.length];
+    if (next === undefined || (at === 0 && ids.length === 1)) return;
+    app.navigate({ name: "session", session_id: next });
+    this.#focusNextCard();
+  }
+
+  /** The card is drawn when the session has been read; somebody who does something else meanwhile is left alone. */
+  #focusNextCard(): void {
+    const done = new AbortController();
+    const { signal } = done;
+    setTimeout(() => done.abort(), CARD_MS);
+    addEventListener("keydown", () => done.abort(), { signal });
+    addEventListener("pointerdown", () => done.abort(), { signal });
+    const focus = (event: Event): void => {
+      if (event.target instanceof HTMLElement) event.target.focus();
+      done.abort();
+    };
+    this.addEventListener("card-drawn", focus, { signal });
+  }
+}
+
+function waitingWords(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? "One request waits for you" : `${count} requests wait for you`;
+}
+
+function browserPlace(): Place {
+  return { location, history, storage: sessionStorage, fetch: (path, init) => fetch(path, init) };
+}
+
+customElements.define("x-app", AppElement);

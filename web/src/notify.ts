@@ -1,0 +1,101 @@
+// Tells a person who looks elsewhere that something waits: the title of the page, a badge, and, where they allowed it,
+// a notification of the desktop.
+
+import { sanitizeLine } from "../../src/base/sanitize.ts";
+import type { Fleet } from "../../src/client/view/fleet.ts";
+import type { RequestRow } from "../../src/client/view/types.ts";
+import type { App } from "./app-types.ts";
+
+const SEEN = "blemees.seen";
+const MAX_TEXT = 200;
+
+/** Requests that wait now and did not before. The first state of a page is no news. */
+export function newlyWaiting(before: Fleet | undefined, now: Fleet): RequestRow[] {
+  if (before === undefined || before.link.state === "connecting") return [];
+  return [...now.requests.values()].filter(
+    (row) => row.status === "pending" && !before.requests.has(row.request_id),
+  );
+}
+
+export function titleOf(fleet: Fleet, page: string): string {
+  const count = waitingCount(fleet);
+  return count === 0 ? page : `(${count}) ${page}`;
+}
+
+export function waitingCount(fleet: Fleet): number {
+  return [...fleet.requests.values()].filter(({ status }) => status === "pending").length;
+}
+
+/** Begins to watch; gives what ends it. */
+export function watchWaiting(app: App): () => void {
+  let before: Fleet | undefined;
+  const update = (fleet: Fleet): void => {
+    document.title = titleOf(fleet, "blemees");
+    badge(waitingCount(fleet));
+    const news = newlyWaiting(before, fleet);
+    before = fleet;
+    if (document.visibilityState === "hidden") void tell(app, news);
+  };
+  const stop = app.fleet.subscribe(update);
+  const endSeen = holdWhileSeen();
+  return () => {
+    stop();
+    endSeen();
+  };
+}
+
+export function canAsk(): boolean {
+  return "Notification" in globalThis && Notification.permission === "default";
+}
+
+async function tell(app: App, news: readonly RequestRow[]): Promise<void> {
+  if (news.length === 0 || !("Notification" in globalThis) || Notification.permission !== "granted") return;
+  if (await isSeenElsewhere()) return;
+  for (const row of news) {
+    const session = app.fleet.get().sessions.get(row.session_id);
+    const title = `${session?.name ?? session?.title ?? row.session_id.slice(0, 8)} waits for you`;
+    const body = sanitizeLine(row.payload.title).slice(0, MAX_TEXT);
+    const note = new Notification(sanitizeLine(title).slice(0, MAX_TEXT), {
+      body,
+      tag: row.request_id,
+      icon: "/web/icon.svg",
+    });
+    note.onclick = () => {
+      window.focus();
+      app.navigate({ name: "session", session_id: row.session_id });
+      note.close();
+    };
+  }
+}
+
+/** Another tab that is in sight shows it already. */
+async function isSeenElsewhere(): Promise<boolean> {
+  if (!("locks" in navigator)) return false;
+  const { held = [] } = await navigator.locks.query();
+  return held.some(({ name }) => name === SEEN);
+}
+
+function holdWhileSeen(): () => void {
+  if (!("locks" in navigator)) return () => undefined;
+  let free: (() => void) | undefined;
+  const update = (): void => {
+    free?.();
+    free = undefined;
+    if (document.visibilityState === "hidden") return;
+    const held = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    void navigator.locks.request(SEEN, { mode: "shared" }, () => held);
+  };
+  update();
+  document.addEventListener("visibilitychange", update);
+  return () => {
+    document.removeEventListener("visibilitychange", update);
+    free?.();
+  };
+}
+
+function badge(count: number): void {
+  // Browsers without it, or that refuse it for a page that is not installed, are no problem.
+  if ("setAppBadge" in navigator) void navigator.setAppBadge(count).catch(() => undefined);
+}

@@ -1,0 +1,28 @@
+// Where we are, by the hash of the address: `#/`, `#/s/<id>`, `#/stats`, `#/stats/<id>`, `#/new`, `#/help`. Pure.
+import type { Route } from "./app-types.ts";
+
+/** What is not understood is home. */
+export function parseHash(hash: string): Route {
+  const [page = "", rest] = hash.replace(/^#\/?/, "").split("/", 2);
+  const session_id = decode(rest);
+  if (page === "s" && session_id) return { name: "session", session_id };
+  if (page === "stats") return session_id ? { name: "stats", session_id } : { name: "stats" };
+  if (page === "new" || page === "help") return { name: page };
+  return { name: "home" };
+}
+
+export function hashOf(route: Route): string {
+  if (route.name === "session") return `#/s/${encodeURIComponent(route.session_id)}`;
+  if (route.name === "stats")
+    return route.session_id === undefined ? "#/stats" : `#/stats/${encodeURIComponent(route.session_id)}`;
+  return route.name === "home" ? "#/" : `#/${route.name}`;
+}
+
+function decode(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    // A lone `%` that somebody typed.
+    return undefined;
+  }
+}

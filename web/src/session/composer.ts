@@ -1,0 +1,174 @@
+// Where a person writes to the agent. Normal text never answers a request: while one waits, nothing is sent and the
+// hint says so. What is being written is kept for each session, also over a reload.
+import { html, LitElement, nothing, type PropertyValues } from "lit";
+import type { App } from "../app-types.ts";
+
+const DRAFT = "blemees.draft.";
+const MAX_ROWS = 12;
+
+export class ComposerElement extends LitElement {
+  static override properties = {
+    app: { attribute: false },
+    sessionId: { attribute: false },
+    isWorking: { attribute: false },
+    isBlocked: { attribute: false },
+    isOffline: { attribute: false },
+    history: { attribute: false },
+    isSending: { state: true },
+    problem: { state: true },
+    text: { state: true },
+  };
+  declare app: App;
+  declare sessionId: string;
+  declare isWorking: boolean;
+  /** Something waits for an answer. */
+  declare isBlocked: boolean;
+  declare isOffline: boolean;
+  /** What was said before, oldest first. */
+  declare history: readonly string[];
+  declare isSending: boolean;
+  declare problem: string;
+  declare text: string;
+  /** How far back in the history, and what was being written before. */
+  #recall: { at: number; draft: string } | undefined;
+
+  constructor() {
+    super();
+    this.history = [];
+    this.isSending = false;
+    this.problem = "";
+    this.text = "";
+  }
+
+  override createRenderRoot(): HTMLElement {
+    this.style.display = "contents";
+    return this;
+  }
+
+  override willUpdate(changed: PropertyValues): void {
+    if (!changed.has("sessionId")) return;
+    this.text = sessionStorage.getItem(DRAFT + this.sessionId) ?? "";
+    this.problem = "";
+    this.#recall = undefined;
+  }
+
+  override render(): unknown {
+    const cannot = this.isSending || this.isBlocked || this.text.trim() === "";
+    return html`<form class="composer" data-disabled=${this.isBlocked} @submit=${this.#onSubmit}>
+      <label class="visually-hidden" for="composer-text">Message to the agent</label>
+      <textarea
+        class="composer-text"
+        id="composer-text"
+        rows=${Math.min(MAX_ROWS, Math.max(1, this.text.split("\n").length))}
+        placeholder=${this.isWorking ? "Queue a follow-up…" : "Message…"}
+        aria-describedby="composer-hint"
+        autocomplete="off"
+        .value=${this.text}
+        @input=${this.#onInput}
+        @keydown=${this.#onKey}
+      ></textarea>
+      <div class="composer-foot">
+        <p class="composer-hint" id="composer-hint">${this.#hint()}</p>
+        <div class="composer-actions">
+          ${
+            this.isWorking
+              ? html`<button type="button" class="quiet" title="Stop the turn (Shift-X)" @click=${() => this.#tell("interrupt")}>Interrupt</button>
+                  <button type="button" ?disabled=${cannot} title="Stop the turn and send this instead (Ctrl-Enter)" @click=${() => void this.#send(true)}>Send now</button>`
+              : nothing
+          }
+          <button type="submit" class="primary" ?disabled=${cannot}>${this.isWorking ? "Queue" : "Send"}</button>
+        </div>
+      </div>
+      ${this.problem === "" ? nothing : html`<p class="error-text" role="alert">${this.problem}</p>`}
+    </form>`;
+  }
+
+  focusText(): void {
+    this.#area?.focus();
+  }
+
+  get #area(): HTMLTextAreaElement | null {
+    return this.querySelector("textarea");
+  }
+
+  #hint(): unknown {
+    if (this.isBlocked)
+      return html`The agent waits for an answer: nothing is sent until you give it.
+        <button type="button" class="link-button" @click=${() => this.#tell("answer")}>Go to the request</button> <kbd>a</kbd>`;
+    if (this.isOffline) return "The daemon does not answer; what you write is kept.";
+    return html`<kbd>Enter</kbd> ${this.isWorking ? "queues" : "sends"}, <kbd>Shift-Enter</kbd> new line`;
+  }
+
+  #tell(what: "interrupt" | "answer"): void {
+    this.dispatchEvent(new CustomEvent("composer-act", { detail: what, bubbles: true }));
+  }
+
+  readonly #onSubmit = (event: Event): void => {
+    event.preventDefault();
+    void this.#send(false);
+  };
+
+  readonly #onInput = (event: Event): void => {
+    this.#recall = undefined;
+    this.#keep((event.currentTarget as HTMLTextAreaElement).value);
+  };
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    // Enter that ends a composition chooses a word; Safari says so only by its code.
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      if (!event.repeat) void this.#send((event.ctrlKey || event.metaKey) && this.isWorking);
+    } else if (event.key === "Escape") {
+      (event.currentTarget as HTMLElement).blur();
+    } else if (
+      (event.key === "ArrowUp" || event.key === "ArrowDown") &&
+      this.#step(event.key === "ArrowUp" ? -1 : 1)
+    ) {
+      event.preventDefault();
+    }
+  };
+
+  /** Through what was said before; only from the first line up, and from the last one down. */
+  #step(by: -1 | 1): boolean {
+    const area = this.#area;
+    if (area === null || area.selectionStart !== area.selectionEnd) return false;
+    const beside = by < 0 ? area.value.slice(0, area.selectionStart) : area.value.slice(area.selectionEnd);
+    if (beside.includes("\n")) return false;
+    if (this.#recall === undefined && by > 0) return false;
+    const recall = this.#recall ?? { at: this.history.length, draft: this.text };
+    const at = recall.at + by;
+    if (at < 0 || at > this.history.length) return false;
+    this.#recall = at === this.history.length ? undefined : { ...recall, at };
+    this.#keep(this.history[at] ?? recall.draft);
+    return true;
+  }
+
+  #keep(text: string): void {
+    this.text = text;
+    this.problem = "";
+    if (text === "") sessionStorage.removeItem(DRAFT + this.sessionId);
+    else sessionStorage.setItem(DRAFT + this.sessionId, text);
+  }
+
+  async #send(isNow: boolean): Promise<void> {
+    const { sessionId, text } = this;
+    if (this.isSending || this.isBlocked || text.trim() === "") return;
+    this.isSending = true;
+    this.problem = "";
+    try {
+      await this.app.api.send(sessionId, text, { isNow });
+      sessionStorage.removeItem(DRAFT + sessionId);
+      this.#recall = undefined;
+      // What was typed while it was on its way stays.
+      if (this.sessionId === sessionId && this.text === text) this.text = "";
+      this.dispatchEvent(new CustomEvent("composer-sent", { bubbles: true }));
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+    } finally {
+      this.isSending = false;
+    }
+  }
+}
+
+customElements.define("x-composer", ComposerElement);

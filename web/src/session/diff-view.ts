@@ -1,0 +1,45 @@
+// Changes of files, line by line.
+import { html, nothing, type TemplateResult } from "lit";
+import { reveal, sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
+import { type DiffLine, parseDiff } from "../../../src/client/view/diff.ts";
+import type { FileChange } from "../../../src/client/view/types.ts";
+
+const OPS: Readonly<Record<DiffLine["kind"], { op: string; sign: string }>> = {
+  add: { op: "add", sign: "+" },
+  remove: { op: "del", sign: "-" },
+  same: { op: "ctx", sign: " " },
+  hunk: { op: "hunk", sign: "" },
+  meta: { op: "meta", sign: "" },
+};
+
+const KINDS = { add: "new file", delete: "deleted", update: "changed" } as const;
+
+export function changesView(changes: readonly FileChange[]): TemplateResult {
+  return html`<div class="diff">${changes.map(changeView)}</div>`;
+}
+
+/** What a person decides upon. */
+export function exactDiff(text: string): TemplateResult {
+  return html`<div class="diff"><pre class="diff-lines exact" tabindex="0">${parseDiff(text).lines.map((line) => diffLine(line, reveal))}</pre></div>`;
+}
+
+function changeView(change: FileChange): TemplateResult {
+  const diff = change.diff === undefined ? undefined : parseDiff(change.diff);
+  return html`<section class="diff-change">
+    <div class="diff-file">
+      <span class="diff-path">${sanitizeLine(change.path)}${change.move_path === undefined ? nothing : html` → ${sanitizeLine(change.move_path)}`}</span>
+      <span class="diff-kind">${KINDS[change.kind]}</span>
+      ${diff === undefined ? nothing : html`<span class="diff-added">+${diff.added}</span> <span class="diff-removed">−${diff.removed}</span>`}
+    </div>
+    ${
+      diff === undefined
+        ? nothing
+        : html`<pre class="diff-lines" tabindex="0">${diff.lines.map((each) => diffLine(each, sanitize))}</pre>`
+    }
+  </section>`;
+}
+
+function diffLine({ kind, text }: DiffLine, shown: (text: string) => string): TemplateResult {
+  const { op, sign } = OPS[kind];
+  return html`<span class="diff-line" data-op=${op}>${sign}${shown(text)}${"\n"}</span>`;
+}

@@ -1,0 +1,65 @@
+// How a session stands, in a row of facts.
+import { html, type TemplateResult } from "lit";
+import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import type { View } from "../../../src/client/view/types.ts";
+import { costText, durationText, stateText, tokensText } from "../../../src/client/view/words.ts";
+
+export interface Fact {
+  name: string;
+  label: string;
+  text: string;
+}
+
+export function panel(view: View, nowMs: number): TemplateResult {
+  return html`<dl class="panel">
+    ${factsOf(view, nowMs).map(
+      ({ name, label, text }) =>
+        html`<div class="fact" data-fact=${name}><dt>${label}</dt><dd title=${text}>${text}</dd></div>`,
+    )}
+  </dl>`;
+}
+
+/** What is not known is left out. */
+export function factsOf({ session, agent, queue, turn }: View, nowMs: number): Fact[] {
+  if (session === undefined) return [];
+  const model = session.model ?? agent.model;
+  const {
+    input_tokens: taken = 0,
+    output_tokens: given = 0,
+    cache_read_input_tokens: cached = 0,
+  } = session.usage;
+  const startedMs = session.turn?.started_at_ms ?? turn?.started_at_ms;
+  const facts: (Fact | undefined)[] = [
+    { name: "state", label: "State", text: stateText(session) },
+    startedMs === undefined || session.turn === undefined
+      ? fact("turn", "Turns", session.turns === 0 ? undefined : String(session.turns))
+      : fact("turn", "Turn", durationText(Math.max(0, nowMs - startedMs))),
+    fact("model", "Model", model),
+    fact(
+      "tokens",
+      "Tokens",
+      taken + given + cached === 0 ? undefined : `${tokensText(taken + cached)} in, ${tokensText(given)} out`,
+    ),
+    fact("context", "Context", contextText(session.context_tokens, agent.context_window)),
+    fact("cost", "Cost", session.cost_usd === undefined ? undefined : costText(session.cost_usd)),
+    fact(
+      "queue",
+      "Queue",
+      queue.length === 0
+        ? undefined
+        : `${queue.length}${session.held === undefined ? "" : `, held: ${session.held}`}`,
+    ),
+    fact("cwd", "In", session.cwd ?? agent.cwd),
+  ];
+  return facts.filter((each) => each !== undefined);
+}
+
+function fact(name: string, label: string, text: string | undefined): Fact | undefined {
+  return text === undefined ? undefined : { name, label, text: sanitizeLine(text) };
+}
+
+function contextText(tokens: number, window: number | undefined): string | undefined {
+  if (tokens === 0) return undefined;
+  if (window === undefined || window === 0) return tokensText(tokens);
+  return `${tokensText(tokens)} of ${tokensText(window)} (${Math.round((100 * tokens) / window)} %)`;
+}

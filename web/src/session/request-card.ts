@@ -1,0 +1,261 @@
+// Something that an agent asks, as a card: all of it, and what may be decided. Its keys count only while it has the
+// focus, and only when they were pressed after it was drawn; Enter on the card decides nothing.
+import { html, LitElement, nothing, type PropertyValues } from "lit";
+import { revealLine } from "../../../src/base/sanitize.ts";
+import type { Answer, RequestRow } from "../../../src/client/view/types.ts";
+import type { Choice, Decision } from "../../../src/protocol/requests.ts";
+import { ApiError } from "../api/transport.ts";
+import type { App } from "../app-types.ts";
+import { answersOf, type Filled } from "./answers.ts";
+import { choiceNotes, exactParts } from "./exact.ts";
+import { outcomeOf } from "./outcome.ts";
+import { questionForm } from "./question-form.ts";
+
+const CHOICES: Readonly<Record<Decision, { key: string; label: string }>> = {
+  accept: { key: "y", label: "Accept" },
+  acceptForSession: { key: "s", label: "Accept for this session" },
+  acceptAlways: { key: "a", label: "Accept always" },
+  decline: { key: "n", label: "Decline" },
+  cancel: { key: "c", label: "Decline and stop the turn" },
+};
+/** What was aimed at something else does not hit a card that appears under it. */
+const SETTLE_MS = 350;
+
+export class RequestElement extends LitElement {
+  static override properties = {
+    app: { attribute: false },
+    request: { attribute: false },
+    from: { attribute: false },
+    whole: { state: true },
+    filled: { state: true },
+    isDeclining: { state: true },
+    isSending: { state: true },
+    problem: { state: true },
+  };
+  declare app: App;
+  /** As it stands now; settled: the card says how. */
+  declare request: RequestRow;
+  /** The session that asks, when it is another one than is shown. */
+  declare from: string | undefined;
+  declare whole: RequestRow | undefined;
+  declare filled: ReadonlyMap<string, Filled>;
+  declare isDeclining: boolean;
+  declare isSending: boolean;
+  declare problem: string;
+  /** When what is to be decided was drawn, in the time of events. */
+  #drawnAtMs = Number.POSITIVE_INFINITY;
+  #drawnHash = "";
+
+  constructor() {
+    super();
+    this.filled = new Map();
+    this.isDeclining = false;
+    this.isSending = false;
+    this.problem = "";
+  }
+
+  override createRenderRoot(): HTMLElement {
+    this.style.display = "contents";
+    return this;
+  }
+
+  override willUpdate(changed: PropertyValues): void {
+    if (!changed.has("request")) return;
+    if (this.request.is_cut !== true) this.whole = this.request;
+    else if (this.whole?.shown_hash !== this.request.shown_hash) void this.#readWhole();
+  }
+
+  override render(): unknown {
+    const { request, whole } = this;
+    const isPending = request.status === "pending";
+    const id = `request-${request.request_id}`;
+    return html`<article
+      class="card ${isPending ? "is-waiting" : ""}"
+      data-type=${request.request_type}
+      data-status=${request.status}
+      data-request=${request.request_id}
+      data-keys="own"
+      tabindex="-1"
+      aria-labelledby=${id}
+      @keydown=${this.#onKey}
+    >
+      <header class="card-head">
+        <h2 class="card-title" id=${id}>${revealLine(request.payload.title)}</h2>
+        ${this.from === undefined ? nothing : html`<span class="card-from">${revealLine(this.from)}</span>`}
+        ${request.path === undefined ? nothing : html`<span class="card-from">${revealLine(request.path.join(" › "))}</span>`}
+      </header>
+      ${isPending ? this.#pending(whole) : html`<p class="card-outcome" role="status">${outcomeOf(request)}</p>`}
+    </article>`;
+  }
+
+  override updated(): void {
+    const { whole } = this;
+    if (whole === undefined || whole.shown_hash === this.#drawnHash) return;
+    const isFirst = this.#drawnHash === "";
+    this.#drawnHash = whole.shown_hash;
+    this.#drawnAtMs = Number.POSITIVE_INFINITY;
+    // Behind the next paint: only then has anybody seen it.
+    requestAnimationFrame(() => {
+      setTimeout(() => {
+        this.#drawnAtMs = performance.now();
+        this.querySelector(".card")?.setAttribute("data-drawn", "");
+      }, 0);
+    });
+    if (!isFirst) this.problem = "The request changed while it was shown. Look at it again.";
+    this.querySelector(".card")?.dispatchEvent(new CustomEvent("card-drawn", { bubbles: true }));
+  }
+
+  #pending(whole: RequestRow | undefined): unknown {
+    if (whole === undefined) return html`<p class="card-note">${this.problem || "Reading all of it…"}</p>`;
+    const { questions } = whole.payload;
+    return html`
+      ${exactParts(whole)}
+      ${
+        questions === undefined
+          ? nothing
+          : html`<form class="questions" @submit=${this.#onSubmit}>
+              ${questionForm(questions, {
+                id: `question-${whole.request_id}`,
+                filled: this.filled,
+                isDisabled: this.isSending,
+                fill: (question, filled) => {
+                  this.filled = new Map(this.filled).set(question.id, filled);
+                },
+              })}
+              <button class="hidden-submit visually-hidden" type="submit" tabindex="-1" aria-hidden="true">Answer</button>
+            </form>`
+      }
+      ${this.isDeclining ? this.#decline() : this.#choices(whole, questions !== undefined)}
+      ${this.problem === "" ? nothing : html`<p class="error-text" role="alert">${this.problem}</p>`}
+    `;
+  }
+
+  #choices(whole: RequestRow, isForm: boolean): unknown {
+    const isReady = !isForm || answersOf(whole.payload.questions ?? [], this.filled) !== undefined;
+    const notes = choiceNotes(whole);
+    return html`<div class="card-choices" role="group" aria-label="Decide">
+      ${whole.payload.choices.map((choice) => {
+        const { key, label } = CHOICES[choice.decision];
+        const isAnswer = isForm && choice.decision === "accept";
+        const kind = choice.decision === "accept" ? "primary" : choice.decision === "cancel" ? "danger" : "";
+        return html`<div class="choice-row">
+          <button
+            type="button"
+            class="choice ${kind}"
+            data-decision=${choice.decision}
+            ?disabled=${this.isSending || (isAnswer && !isReady)}
+            @click=${(event: MouseEvent) => this.#onChoice(event, choice)}
+          >
+            <kbd>${key}</kbd><span>${isAnswer ? "Answer" : label}</span>
+          </button>
+          <div class="choice-notes">${notes.get(choice.decision)}</div>
+        </div>`;
+      })}
+    </div>`;
+  }
+
+  #decline(): unknown {
+    return html`<div class="card-decline">
+      <label for="decline-reason">Why? The agent is told. (optional)</label>
+      <textarea id="decline-reason" rows="2" @keydown=${this.#onReasonKey}></textarea>
+      <div class="card-choices">
+        <button type="button" class="choice danger" data-decision="decline" ?disabled=${this.isSending} @click=${() => this.#sendDecline()}>
+          Decline
+        </button>
+        <button type="button" class="quiet" @click=${() => this.#back()}>Back</button>
+      </div>
+    </div>`;
+  }
+
+  /** A press of Enter or the space bar on a button is a click too; when it began counts. */
+  #isTooEarly(event: Event): boolean {
+    return event.timeStamp < this.#drawnAtMs + SETTLE_MS;
+  }
+
+  #onChoice(event: Event, choice: Choice): void {
+    if (this.#isTooEarly(event)) return;
+    this.#take(choice);
+  }
+
+  readonly #onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+    const isField = event.target instanceof Element && event.target.closest("input, textarea") !== null;
+    if (isField || this.request.status !== "pending" || this.isDeclining) return;
+    if (event.key === "Escape") {
+      (document.activeElement as HTMLElement | null)?.blur();
+      return;
+    }
+    const choice = this.whole?.payload.choices.find(({ decision }) => CHOICES[decision].key === event.key);
+    if (choice === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!this.#isTooEarly(event)) this.#take(choice);
+  };
+
+  #take(choice: Choice): void {
+    const { decision } = choice;
+    const questions = this.whole?.payload.questions;
+    if (decision === "accept" && questions !== undefined) {
+      const answers = answersOf(questions, this.filled);
+      if (answers === undefined) this.problem = "Every question needs an answer.";
+      else void this.#respond({ answers });
+    } else if (decision === "decline" && choice.takes?.includes("message")) {
+      this.isDeclining = true;
+      void this.updateComplete.then(() => this.querySelector<HTMLElement>("#decline-reason")?.focus());
+    } else void this.#respond({ decision });
+  }
+
+  readonly #onSubmit = (event: Event): void => {
+    event.preventDefault();
+    if (!this.#isTooEarly(event)) this.#take({ decision: "accept" });
+  };
+
+  readonly #onReasonKey = (event: KeyboardEvent): void => {
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      if (!event.repeat) this.#sendDecline();
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      this.#back();
+    }
+  };
+
+  #back(): void {
+    this.isDeclining = false;
+    this.querySelector<HTMLElement>(".card")?.focus();
+  }
+
+  #sendDecline(): void {
+    const message = this.querySelector<HTMLTextAreaElement>("#decline-reason")?.value.trim() ?? "";
+    void this.#respond({ decision: "decline", ...(message === "" ? {} : { message }) });
+  }
+
+  async #respond(answer: Answer): Promise<void> {
+    if (this.whole === undefined || this.isSending) return;
+    this.isSending = true;
+    this.problem = "";
+    try {
+      const { request, repeated } = await this.app.api.respond(this.whole, answer);
+      this.dispatchEvent(new CustomEvent("request-settled", { detail: request, bubbles: true }));
+      if (repeated) this.app.notify("warn", `Somebody was faster. ${outcomeOf(request)}.`);
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+      if (error instanceof ApiError && error.code === "request_changed") void this.#readWhole();
+    } finally {
+      this.isSending = false;
+    }
+  }
+
+  async #readWhole(): Promise<void> {
+    const { session_id, request_id } = this.request;
+    try {
+      const whole = await this.app.api.request(session_id, request_id);
+      if (this.request.request_id === request_id) this.whole = whole;
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+customElements.define("x-request", RequestElement);

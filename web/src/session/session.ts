@@ -1,0 +1,335 @@
+// One session, live: how it stands, what happened, what it asks, what waits in its queue, and where to write to it.
+import { html, LitElement, nothing, type PropertyValues } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { sanitizeLine } from "../../../src/base/sanitize.ts";
+import { openSource, type Source } from "../../../src/client/view/source.ts";
+import type { Entry, RequestRow, View, ViewInput } from "../../../src/client/view/types.ts";
+import { sessionName } from "../../../src/client/view/words.ts";
+import { applyInputs, emptyView } from "../../../src/client/view.ts";
+import type { App } from "../app-types.ts";
+import type { Action } from "../keyboard.ts";
+import { Cards } from "./cards.ts";
+import type { ComposerElement } from "./composer.ts";
+import "./composer.ts";
+import type { EntryContext } from "./entry-view.ts";
+import type { FeedElement } from "./feed.ts";
+import "./feed.ts";
+import { FeedItems, type Folds, isOpen } from "./items.ts";
+import { panel } from "./panel.ts";
+import { queueView } from "./queue-view.ts";
+import type { RawElement } from "./raw.ts";
+import "./raw.ts";
+import "./request-card.ts";
+import { findEntries, markWords, stepHit } from "./search.ts";
+import { sessionHead } from "./session-head.ts";
+
+/** How much of the past is read at first, and with each step back. */
+const HISTORY_EVENTS = 2_000;
+
+class SessionElement extends LitElement {
+  static override properties = {
+    app: { attribute: false },
+    sessionId: { attribute: false },
+    isRenaming: { state: true },
+    words: { state: true },
+    found: { state: true },
+    isLoading: { state: true },
+    hasAll: { state: true },
+  };
+  declare app: App;
+  declare sessionId: string;
+  declare isRenaming: boolean;
+  /** What is looked for; undefined: the search is closed. */
+  declare words: string | undefined;
+  declare found: string | undefined;
+  declare isLoading: boolean;
+  /** There is nothing earlier. */
+  declare hasAll: boolean;
+  #view: View = emptyView();
+  #source: Source | undefined;
+  #cards: Cards | undefined;
+  #folds: Folds = new Map();
+  #frame: number | undefined;
+  /** There was more than is read at first. */
+  #isLong: boolean | undefined;
+  #stopClock: (() => void) | undefined;
+  readonly #items = new FeedItems();
+
+  constructor() {
+    super();
+    this.isRenaming = false;
+    this.isLoading = false;
+    this.hasAll = false;
+  }
+
+  override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#cards = new Cards(this.app.api, () => this.requestUpdate());
+    const listener = (inputs: readonly ViewInput[]): void => {
+      const { requests } = this.#view;
+      this.#view = applyInputs(this.#view, inputs);
+      if (this.#view.requests !== requests) this.#cards?.set(this.#view.requests);
+      // However much comes, it is drawn once a frame.
+      this.#frame ??= requestAnimationFrame(() => {
+        this.#frame = undefined;
+        this.requestUpdate();
+      });
+    };
+    this.#source = openSource(this.app.port, this.sessionId, listener, { history: HISTORY_EVENTS });
+    this.#stopClock = this.app.clock.subscribe(() => this.requestUpdate());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    void this.#source?.close();
+    this.#cards?.close();
+    this.#stopClock?.();
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    markWords(null, "");
+  }
+
+  /** For the keys of the page. */
+  act(action: Action): void {
+    if (action === "find") this.#openSearch();
+    else if (action === "compose") this.#composer?.focusText();
+    else if (action === "interrupt") void this.#try(this.app.api.interrupt(this.sessionId));
+  }
+
+  override render(): unknown {
+    const view = this.#view;
+    const { session, requests, queue, closed } = view;
+    this.dataset["state"] = session?.activity_state ?? "idle";
+    const isGone = closed !== undefined;
+    return html`
+      ${sessionHead({
+        app: this.app,
+        sessionId: this.sessionId,
+        session,
+        isRenaming: this.isRenaming,
+        rename: (name) => void this.#rename(name),
+        setRenaming: (value) => this.#setRenaming(value),
+        find: () => this.#openSearch(),
+        stop: () => void this.#stop(),
+        remove: () => void this.#remove(),
+      })}
+      ${panel(view, this.app.now())} ${this.#search()}
+      ${isGone ? html`<div class="banner" role="status">${goneText(closed)}</div>` : nothing}
+      <x-feed .items=${this.#items.of(view.entries, this.#folds)} .context=${this.#context()} .earlier=${this.#earlier()}></x-feed>
+      ${this.#requests()} ${queueView(queue, (message) => void this.#try(this.app.api.cancelQueued(this.sessionId, message.message_id)))}
+      ${
+        isGone
+          ? nothing
+          : html`<x-composer
+              .app=${this.app}
+              .sessionId=${this.sessionId}
+              .isWorking=${session?.turn !== undefined}
+              .isBlocked=${requests.length > 0}
+              .isOffline=${view.link.state === "lost"}
+              .history=${historyOf(view.entries)}
+              @composer-act=${this.#onComposer}
+              @composer-sent=${() => this.#feed?.followEnd()}
+            ></x-composer>`
+      }
+      <x-raw .app=${this.app} .sessionId=${this.sessionId}></x-raw>
+    `;
+  }
+
+  override updated(changed: PropertyValues): void {
+    if (changed.has("isRenaming") && this.isRenaming) {
+      const input = this.querySelector<HTMLInputElement>(".session-rename input");
+      input?.focus();
+      input?.select();
+    }
+    if (this.words !== undefined || changed.has("words")) {
+      const words = this.words ?? "";
+      void this.#feed?.updateComplete.then(() => markWords(this.querySelector(".feed-items"), words));
+    }
+  }
+
+  get #feed(): FeedElement | null {
+    return this.querySelector<FeedElement>("x-feed");
+  }
+
+  get #composer(): ComposerElement | null {
+    return this.querySelector<ComposerElement>("x-composer");
+  }
+
+  #context(): EntryContext {
+    return {
+      folds: this.#folds,
+      toggle: (entry) => this.#toggle(entry),
+      nowMs: this.app.now(),
+      found: this.words === undefined ? undefined : this.found,
+      showRaw: (entry) => this.querySelector<RawElement>("x-raw")?.show(entry.seq ?? 1),
+    };
+  }
+
+  #toggle(entry: Entry): void {
+    const isLongMessage = entry.kind === "user";
+    const isNow = isLongMessage ? this.#folds.get(entry.id) === true : isOpen(entry, this.#folds);
+    this.#folds = new Map(this.#folds).set(entry.id, !isNow);
+    this.requestUpdate();
+  }
+
+  #earlier(): unknown {
+    const { dropped, session } = this.#view;
+    this.#isLong ??= session === undefined ? undefined : session.last_seq > HISTORY_EVENTS;
+    if (this.hasAll || (dropped === 0 && this.#isLong !== true)) return nothing;
+    return html`<button class="quiet" type="button" ?disabled=${this.isLoading} @click=${() => void this.#loadEarlier()}>
+      ${this.isLoading ? "Reading…" : "Load earlier"}
+    </button>`;
+  }
+
+  async #loadEarlier(): Promise<void> {
+    this.isLoading = true;
+    try {
+      this.hasAll = !(await this.#source?.loadEarlier());
+    } catch (error) {
+      this.app.fail(error);
+    } finally {
+      this.isLoading = false;
+    }
+  }
+
+  #requests(): unknown {
+    const rows = this.#cards?.rows() ?? [];
+    if (rows.length === 0) return nothing;
+    return html`<div class="requests" role="region" aria-label="Waits for you" @request-settled=${this.#onSettled}>
+      ${repeat(
+        rows,
+        ({ request_id }) => request_id,
+        (row) => html`<x-request .app=${this.app} .request=${row}></x-request>`,
+      )}
+    </div>`;
+  }
+
+  readonly #onSettled = (event: CustomEvent<RequestRow>): void => {
+    const card = event.target instanceof Element ? event.target.querySelector<HTMLElement>(".card") : null;
+    const hadFocus = card?.contains(document.activeElement) || document.activeElement === document.body;
+    this.#cards?.settled(event.detail);
+    if (!hadFocus) return;
+    // The buttons are gone: the focus goes to what is asked next, or stays on the card.
+    void this.updateComplete.then(() => {
+      const next = [...this.querySelectorAll<HTMLElement>(".card")].find(
+        (each) => each.dataset["status"] === "pending" && each !== card,
+      );
+      (next ?? card)?.focus();
+    });
+  };
+
+  #search(): unknown {
+    if (this.words === undefined) return nothing;
+    const hits = findEntries(this.#view.entries, this.words);
+    const at = this.found === undefined ? 0 : hits.indexOf(this.found) + 1;
+    const step = (by: 1 | -1): void => this.#goTo(stepHit(hits, this.found, by));
+    return html`<form class="search" role="search" @submit=${(event: Event) => {
+      event.preventDefault();
+      step(-1);
+    }}>
+      <label class="visually-hidden" for="search-words">Find in this session</label>
+      <input id="search-words" type="search" placeholder="Find in this session" .value=${this.words} @input=${this.#onSearch} @keydown=${(
+        event: KeyboardEvent,
+      ) => {
+        if (event.key === "Escape") this.#closeSearch();
+      }} />
+      <span class="search-count" role="status">${this.words.trim() === "" ? "" : `${at} of ${hits.length}`}</span>
+      <button type="submit" class="quiet" ?disabled=${hits.length === 0}>Older</button>
+      <button type="button" class="quiet" ?disabled=${hits.length === 0} @click=${() => step(1)}>Newer</button>
+      <button type="button" class="quiet" @click=${() => this.#closeSearch()}>Close</button>
+    </form>`;
+  }
+
+  readonly #onSearch = (event: Event): void => {
+    this.words = (event.currentTarget as HTMLInputElement).value;
+    this.#goTo(findEntries(this.#view.entries, this.words).at(-1));
+  };
+
+  #goTo(id: string | undefined): void {
+    this.found = id;
+    if (id !== undefined) this.#feed?.show(id);
+  }
+
+  #openSearch(): void {
+    this.words ??= "";
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>("#search-words")?.focus());
+  }
+
+  #closeSearch(): void {
+    this.words = undefined;
+    this.found = undefined;
+    this.#feed?.focusFeed();
+  }
+
+  readonly #onComposer = (event: CustomEvent<"interrupt" | "answer">): void => {
+    if (event.detail === "interrupt") this.act("interrupt");
+    else this.querySelector<HTMLElement>('.card[data-status="pending"]')?.focus();
+  };
+
+  #setRenaming(value: boolean): void {
+    this.isRenaming = value;
+  }
+
+  async #rename(name: string): Promise<void> {
+    this.isRenaming = false;
+    await this.#try(this.app.api.rename(this.sessionId, name.trim() === "" ? null : name.trim()));
+  }
+
+  async #stop(): Promise<void> {
+    const { session } = this.#view;
+    const isSure =
+      session?.turn === undefined ||
+      (await this.app.confirm({
+        title: "Stop this session?",
+        text: "Its turn is cut off and its agent ends. History and queue stay; the next message starts it again.",
+        action: "Stop",
+        isDangerous: true,
+      }));
+    if (isSure) await this.#try(this.app.api.stop(this.sessionId));
+  }
+
+  async #remove(): Promise<void> {
+    const { session } = this.#view;
+    const name = session === undefined ? this.sessionId.slice(0, 8) : sanitizeLine(sessionName(session));
+    const isSure = await this.app.confirm({
+      title: `Remove “${name}”?`,
+      text: "Its agent ends, and its history, queue and requests are deleted for good. Sessions below it stay.",
+      action: "Remove",
+      isDangerous: true,
+    });
+    if (!isSure || !(await this.#try(this.app.api.remove(this.sessionId)))) return;
+    this.app.notify("info", `Removed “${name}”.`);
+    this.app.navigate({ name: "home" });
+  }
+
+  async #try(done: Promise<unknown>): Promise<boolean> {
+    try {
+      await done;
+      return true;
+    } catch (error) {
+      this.app.fail(error);
+      return false;
+    }
+  }
+}
+
+/** What the person said, oldest first, without repeats in a row. */
+function historyOf(entries: readonly Entry[]): string[] {
+  const said: string[] = [];
+  for (const entry of entries) {
+    if (entry.kind !== "user" || entry.from !== undefined || entry.parent !== undefined) continue;
+    if (entry.text !== said.at(-1)) said.push(entry.text);
+  }
+  return said;
+}
+
+function goneText(reason: string): string {
+  return reason === "unknown"
+    ? "There is no such session."
+    : "This session was removed. What you see is all that is left of it.";
+}
+
+customElements.define("x-session", SessionElement);
