@@ -12,6 +12,9 @@ export function cliPage(): string {
   const inShell = VERBS.filter((verb) => verb.where !== "prompt");
   return page("Command line", "the programs' own tables", [
     "stdout is the answer, stderr is talk. Exit status: 0 done, 1 failed, 2 wrong usage.",
+    "## blemees",
+    "Alone it is the screen of all sessions; every command of [`sm`](#sm) works behind it too, in the same way.",
+    block(smHelp("blemees")),
     "## blemeesd",
     "The daemon, in the foreground. On a terminal it says where it listens and what to try; elsewhere it only logs (stderr, one JSON object a line). SIGINT, SIGTERM and SIGHUP stop it in the orderly way. Every setting is explained in [config.md](config.md).",
     block(helpText()),

@@ -40,11 +40,12 @@ export interface EntryChange {
 export function changedEntries(before: View, after: View): EntryChange[] {
   if (before.entries === after.entries) return [];
   const shift = after.dropped - before.dropped;
-  return after.entries.flatMap((entry, index) => {
+  const changes: EntryChange[] = [];
+  after.entries.forEach((entry, index) => {
     const old = before.entries[index + shift];
-    if (old === entry) return [];
-    return [{ entry, ...(old?.id === entry.id ? { before: old } : {}) }];
+    if (old !== entry) changes.push({ entry, ...(old?.id === entry.id ? { before: old } : {}) });
   });
+  return changes;
 }
 
 type Apply<K extends ViewInput["kind"]> = (draft: Draft, input: Extract<ViewInput, { kind: K }>) => void;

@@ -24,7 +24,8 @@ import type { Stream } from "./stream.ts";
 
 const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
-const MAX_PREVIEW = 500;
+/** The history tells what was said; nobody types more, and a file that is sent is a file. */
+const MAX_TEXT = 64 * 1024;
 /** The session has something else to do first; whatever that is wakes the queue again. */
 const LATER: ReadonlySet<string> = new Set(["session_busy", "pending_structured_request"]);
 
@@ -252,7 +253,7 @@ export class Delivery {
       backend: row.backend,
       level: error === undefined ? "info" : "warn",
       category,
-      ...(entry === undefined ? {} : { text: textOf(entry.message, "\n").slice(0, MAX_PREVIEW) }),
+      ...(entry === undefined ? {} : { text: textOf(entry.message, "\n").slice(0, MAX_TEXT) }),
       data: {
         message_id,
         kind,

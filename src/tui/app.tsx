@@ -1,10 +1,11 @@
 // Which screen is shown: a stack of them, one on top. It gives keys to the one on top and draws it, at once after a
 // key, and at most some times a second for what comes from the sessions.
-import type { Alert } from "./types.ts";
+
 import { askTmux } from "./notify/ask-tmux.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { Terminal } from "./render.tsx";
 import type { App, Input, Look, Opener, Screen, TerminalIo } from "./screen-types.ts";
+import type { Alert } from "./types.ts";
 
 export { sessionScreen } from "./session/screen.tsx";
 

@@ -1,5 +1,5 @@
 // The help over the screen, made from the table of keys.
-import { KEYS, keyName, type KeyRow, type Place } from "./keys/table.ts";
+import { KEYS, type KeyRow, keyName, type Place } from "./keys/table.ts";
 import { type Line, piece, STYLE } from "./rows/style.ts";
 import { wrapWords } from "./rows/wrap.ts";
 import type { Look } from "./screen-types.ts";
@@ -41,7 +41,11 @@ function keyLines(place: Place): (readonly [string, string])[] {
 function keyLine(keys: string, summary: string, columns: number): Line[] {
   const indent = Math.min(28, Math.floor(columns / 2));
   const [first = [], ...rest] = wrapWords([piece(summary)], Math.max(8, columns - indent - 2));
-  const name = keys.length > indent - 3 ? [piece(`  ${keys}  `, STYLE.accent)] : [piece(`  ${keys}`.padEnd(indent), STYLE.accent)];
-  if (keys.length > indent - 3) return [name, ...[first, ...rest].map((line) => [piece(" ".repeat(indent)), ...line])];
+  const name =
+    keys.length > indent - 3
+      ? [piece(`  ${keys}  `, STYLE.accent)]
+      : [piece(`  ${keys}`.padEnd(indent), STYLE.accent)];
+  if (keys.length > indent - 3)
+    return [name, ...[first, ...rest].map((line) => [piece(" ".repeat(indent)), ...line])];
   return [[...name, ...first], ...rest.map((line) => [piece(" ".repeat(indent)), ...line])];
 }

@@ -6,7 +6,7 @@ import type { ReactElement } from "react";
 import type { Decoded } from "./keys/decode.ts";
 import { KeyReader } from "./keys/reader.ts";
 import { CursorPlace } from "./lines.tsx";
-import { paint, type Painted } from "./paint.ts";
+import { type Painted, paint } from "./paint.ts";
 import type { Input, Size, TerminalIo } from "./screen-types.ts";
 
 export interface TerminalEvents {
@@ -156,7 +156,8 @@ export class Terminal {
       this.#events.onFocus(text === "\x1b[I");
       return;
     }
-    if (!/^\x1b\[\?\d+u$/.test(text) || this.#hasKitty || !this.#isOurs) return;
+    const isKitty = text.startsWith("\x1b[?") && /^\d+u$/.test(text.slice(3));
+    if (!isKitty || this.#hasKitty || !this.#isOurs) return;
     this.#hasKitty = true;
     this.#write(KITTY_ON);
   }

@@ -62,7 +62,14 @@ test("the package has the programs, their threads and the dashboard", () => {
   const packed = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { encoding: "utf8" });
   const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
   const paths = files.map(({ path }) => path);
-  for (const name of ["blemeesd.js", "sm.js", "store-worker.js", "observe-worker.js", "web/index.html"])
+  for (const name of [
+    "blemees.js",
+    "blemeesd.js",
+    "sm.js",
+    "store-worker.js",
+    "observe-worker.js",
+    "web/index.html",
+  ])
     expect(paths).toContain(`dist/${name}`);
   const page = readFileSync("dist/web/index.html", "utf8");
   const named = [...page.matchAll(/"\/(web\/[^"]+)"/g)].map(([, path = ""]) => `dist/${path}`);

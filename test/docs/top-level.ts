@@ -15,7 +15,7 @@ export function findImportEffects(path: string, text: string): string[] {
   let printed: string;
   try {
     printed = transformSync(text, {
-      loader: "ts",
+      loader: path.endsWith(".tsx") ? "tsx" : "ts",
       legalComments: "none",
       supported: { "template-literal": false, "top-level-await": false },
     }).code;

@@ -8,7 +8,11 @@ function placeWith(hash: string, reply: () => Promise<Response>, kept?: string) 
   const location = { hash, pathname: "/" };
   const place: Place = {
     location,
-    history: { replaceState: (_data, _unused, url) => void (location.hash = url.slice(url.indexOf("#"))) },
+    history: {
+      replaceState: (_data, _unused, url) => {
+        location.hash = url.slice(url.indexOf("#"));
+      },
+    },
     storage: {
       getItem: (key) => stored.get(key) ?? null,
       setItem: (key, value) => void stored.set(key, value),

@@ -39,12 +39,9 @@ describe("keys", () => {
 describe("addresses", () => {
   test("every session id comes back from its address", () => {
     fc.assert(
-      fc.property(
-        fc.string({ minLength: 1, unit: "binary" }).filter((id) => id.isWellFormed()),
-        (session_id) => {
-          expect(parseHash(hashOf({ name: "session", session_id }))).toEqual({ name: "session", session_id });
-        },
-      ),
+      fc.property(fc.string({ minLength: 1, maxLength: 40, unit: "binary-ascii" }), (session_id) => {
+        expect(parseHash(hashOf({ name: "session", session_id }))).toEqual({ name: "session", session_id });
+      }),
     );
   });
 

@@ -2,33 +2,37 @@
 // the person. Only types.
 //
 // The page, for who styles it. Light DOM, no inline styles, lit without styleMap (the CSP refuses style attributes).
-//   body > x-app.app                            data-connection="connecting|live|lost" data-route="home|session|stats|new|help"
-//     header.topbar                             button.menu (phone: opens the sidebar), a.brand, nav.topnav > a[aria-current],
-//                                               button.waiting (N wait; jumps to the next), button.notify-ask
-//     div.banner[role=status]                   the connection is lost; .banner-action
-//     aside.sidebar > x-fleet                   .is-open on phones; div.scrim behind it
-//     main.main#main                            one of: x-session, x-stats, x-spawn, x-help, section.welcome
-//     div.toasts[role=status] > div.toast       data-level="info|warn|error"; .toast-close
-//   div.gate                                    no token: h1, p, pre.command
-//   dialog.dialog                               .dialog-title .dialog-text .dialog-actions > button(.danger|.primary)
-//   x-session.session                           data-state=<activity_state>
-//     header.session-head                       .session-title(h1) .session-sub .session-actions > button.action(.danger)
-//     dl.panel                                  state panel: div.fact[data-fact=state|turn|model|tokens|context|cost|queue|cwd] > dt, dd
-//     form.search                               input, .search-count, buttons
-//     div.requests[role=region] > article.card  data-type, data-status; .card-head .card-title .card-from .card-reason
-//                                               .card-section > h3 + pre.exact | .diff ; .card-choices > button.choice
-//                                               [data-decision] > kbd + span ; .card-note ; .card-decline > textarea
-//                                               .card-outcome ; fieldset.question > legend, label.option > input + span + .option-about
-//     div.feed[role=log] > div.feed-items       (scrolls) > article.entry[data-kind=user|text|thinking|tool|request|notice|result|gap]
-//                                               data-depth=0..4 data-level data-status ; .is-found .is-open
-//        .entry-head .entry-time .entry-body .entry-actions > button
-//        tool: button.tool-head[aria-expanded] > .tool-status .tool-name .tool-title .tool-time ; .tool-body > pre.output, pre.input
-//        thinking: button.fold[aria-expanded] > .fold-label ; .thinking-body
-//        markdown: .md > p h1..h6 ul ol li blockquote table pre.code[data-lang] > code > span.hl-*; a.link + .link-address
-//        diff: .diff > .diff-file(.diff-path .diff-kind) + pre.diff-lines > span.diff-line[data-op=add|del|ctx|hunk]
-//     button.below                              "new below"
-//     ol.queue > li.queued                      .queued-text .queued-cancel
-//     form.composer                             data-disabled ; textarea.composer-text ; .composer-hint ; .composer-actions > button
+//   body > x-app.app                   data-connection="connecting|live|lost" data-route="home|session|stats|new|help"
+//     header.topbar                    button.menu, a.brand, nav.topnav > a[aria-current], button.notify-ask,
+//                                      button.waiting (how many wait; goes to the next)
+//     div.banner[role=status]          the connection is lost
+//     aside.sidebar > x-fleet          .is-open on phones; div.scrim behind it
+//     main.main#main                   x-session, x-stats, x-spawn or x-help; empty at home
+//     div.toasts > div.toast           data-level="info|warn|error"; .toast-close
+//   main.gate                          no token: h1, p, pre.command
+//   dialog.dialog                      .dialog-title .dialog-text .dialog-actions > button(.danger|.primary); .raw
+//   x-session.session                  data-state=<activity_state>; x-feed, x-request, x-composer, x-raw take no room
+//     header.session-head              h1.session-title | form.session-rename; .session-sub; .session-actions > .action
+//     dl.panel > div.fact              data-fact="state|turn|model|tokens|context|cost|queue|cwd" > dt, dd
+//     form.search                      input, .search-count, buttons; ::highlight(search) in the feed
+//     div.feed[role=log]               .feed-earlier, .feed-items > .feed-before, .feed-item > article.entry, .feed-after
+//       article.entry                  data-kind data-depth=0..4 data-level data-status; .is-found .is-open .is-first .is-last
+//         .entry-head(.entry-who .entry-time) .entry-body(.plain) .entry-actions > button
+//         tool                         button.tool-head > .tool-status .tool-name .tool-title .tool-agent .tool-time;
+//                                      .tool-body > .diff, .tool-part > h4 + pre.input|pre.output, .tool-exit
+//         thinking                     button.fold > .fold-label; .thinking-body
+//         text                         .md > p h3..h6 ul ol li.task blockquote .table-wrap > table; a.link .link-address;
+//                                      figure.code-block > .code-head(.code-lang .copy) + pre.code > code > span.hl-*
+//         diff                         .diff > .diff-change > .diff-file(.diff-path .diff-kind .diff-added .diff-removed)
+//                                      + pre.diff-lines > span.diff-line[data-op=add|del|ctx|hunk|meta]
+//     button.below                     new below
+//     div.requests > article.card      data-type data-status data-drawn; .card-head(.card-title .card-from) .card-fact
+//                                      (.card-label .card-value) .card-words .card-section[data-form] > h3 + pre.exact
+//                                      form.questions > fieldset.question > legend, label.option(.own) > input, .option-about
+//                                      .card-choices > .choice-row > button.choice[data-decision] > kbd + span, .choice-notes
+//                                      .card-decline > label, textarea; .card-outcome .card-note
+//     ol.queue > li.queued             .queued-text .queued-cancel
+//     form.composer                    data-disabled; textarea.composer-text, .composer-foot(.composer-hint .composer-actions)
 // Common: button, button.primary, button.danger, button.quiet, kbd, .visually-hidden, .empty, .error-text, .is-waiting.
 
 import type {

@@ -74,12 +74,13 @@ function idOf(memory: Memory, { seq, made }: Moment): string {
   return `u${memory.unstored}`;
 }
 
-function trim({ entries, view, limits }: Draft): void {
+function trim({ entries, view, limits, memory }: Draft): void {
   if (entries.length <= limits.maxEntries) return;
   const step = Math.max(1, Math.floor(limits.maxEntries / 10));
   const excess = entries.length - limits.maxEntries - 1 + step;
   entries.splice(0, excess);
   view.dropped += excess;
+  for (const [id, at] of memory.tools) if (at < view.dropped) memory.tools.delete(id);
 }
 
 /** Undefined: it is no longer kept. */
@@ -94,17 +95,11 @@ export function replace(draft: Draft, at: number, entry: Entry): void {
   draft.hasChanged = true;
 }
 
-/** The newest call by this id, running or not. */
+/** The newest call by this id, running or not; of those that ended long ago none. */
 export function toolAt(draft: Draft, id: string): { at: number; tool: ToolEntry } | undefined {
-  const known = draft.memory.tools.get(id);
-  const running = entryAt(draft, known);
-  if (known !== undefined && running?.kind === "tool") return { at: known, tool: running };
-  for (let index = draft.entries.length - 1; index >= 0; index -= 1) {
-    const entry = draft.entries[index];
-    if (entry?.kind === "tool" && entry.tool_use_id === id)
-      return { at: draft.view.dropped + index, tool: entry };
-  }
-  return undefined;
+  const at = draft.memory.tools.get(id) ?? draft.memory.calls.get(id);
+  const tool = entryAt(draft, at);
+  return at !== undefined && tool?.kind === "tool" ? { at, tool } : undefined;
 }
 
 /** How deep what this call started works. Remembered, because the call itself may be gone by then. */

@@ -11,16 +11,16 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = { maxEntries: 5_000, maxText: 200_000, maxOutput: 64_000 };
 
-/** The beginning of a text, and how much is missing behind. */
+/** The beginning of a text. How much is missing behind is not said: it would change with every piece that comes. */
 export function headOf(text: string, max: number): string {
   return appendText("", 0, text, max);
 }
 
 /** `shown` is what this function made of the first `chars` characters of it: the same comes out however it is cut. */
 export function appendText(shown: string, chars: number, more: string, max: number): string {
-  const total = chars + more.length;
-  if (total <= max || more === "") return shown + more;
-  return `${headIn(shown, chars > max, more, max)}\n${missing(total - max)}`;
+  if (chars > max) return shown;
+  if (chars + more.length <= max) return shown + more;
+  return `${headIn(shown, false, more, max)}\n[… the rest is left out …]`;
 }
 
 /** Beginning and end: what an output is about stands at its beginning, what went wrong at its end. */

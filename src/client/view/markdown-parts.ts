@@ -17,6 +17,8 @@ const MAX_UNBROKEN = 2_000;
 /** Code inside of a list is cut here, wherever that is. */
 const MAX_INNER_CODE = 8_000;
 
+/** A longer line opens no code. */
+const MAX_OPENING = 200;
 const OPENING = /^( *)(`{3,}|~{3,})([^\n]*)$/;
 
 interface Fence {
@@ -65,7 +67,8 @@ export function partsFrom(text: string, from: number): Part[] {
       at = throughFence(fence, at);
       continue;
     }
-    if (next - start > MAX_PART) {
+    const isUndecided = newline === -1 && mayOpen(line);
+    if (next - start > MAX_PART && !isUndecided) {
       const end = longEnd(text, Math.max(at, start + MAX_PART), next, newline !== -1);
       if (end !== undefined) {
         cut(end);
@@ -80,7 +83,13 @@ export function partsFrom(text: string, from: number): Part[] {
   return parts;
 }
 
+/** Of a line that is not whole: it may yet become one that opens a fence. */
+function mayOpen(line: string): boolean {
+  return line.length <= MAX_OPENING && /^ *(?:[`~]|$)/.test(line);
+}
+
 function opens(line: string, start: number): Fence | undefined {
+  if (line.length > MAX_OPENING) return undefined;
   const [, indent, mark, info] = OPENING.exec(line.replace(/\r$/, "")) ?? [];
   if (indent === undefined || mark === undefined || info === undefined) return undefined;
   if (mark.startsWith("`") && info.includes("`")) return undefined;
@@ -89,7 +98,10 @@ function opens(line: string, start: number): Fence | undefined {
 
 /** Where the code ends, and the line that closes it; the end of the text while there is none. */
 function closing(text: string, { start, indent, mark }: Fence): { at: number; end: number } {
-  const close = new RegExp(`^ {0,${indent + 3}}${mark.charAt(0)}{${mark.length},}[ \\t\\r]*\\n`, "gm");
+  const close = new RegExp(
+    `^ {0,${indent + 3}}${mark.charAt(0)}{${mark.length},}[ \\t\\r]*(?:\\n|(?![^]))`,
+    "gm",
+  );
   close.lastIndex = start;
   const found = close.exec(text);
   if (found === null) return { at: text.length, end: text.length };

@@ -19,6 +19,8 @@ export interface ViewMemory {
   open: ReadonlyMap<string, OpenBlock>;
   /** Tools that have no result yet: their places by their ids. */
   tools: ReadonlyMap<string, number>;
+  /** The newest calls, also those that have ended. */
+  calls: ReadonlyMap<string, number>;
   /** Which tool a piece of input is for: the tool's id by who writes and the index of the block. */
   inputs: ReadonlyMap<string, string>;
   /** How deep what a tool call started works. */
@@ -38,19 +40,21 @@ export interface ViewMemory {
 export interface Memory extends ViewMemory {
   open: Map<string, OpenBlock>;
   tools: Map<string, number>;
+  calls: Map<string, number>;
   inputs: Map<string, string>;
   depths: Map<string, number>;
   outputs: Map<string, number>;
   told: { at: number; text: string }[];
 }
 
-/** Of each kind of thing; a stream that never ends anything must not make us remember all of it. */
+/** Of one kind of thing; a stream that never ends anything must not make us remember all of it. */
 const MAX_REMEMBERED = 1_000;
 
 export function emptyMemory(): Memory {
   return {
     open: new Map(),
     tools: new Map(),
+    calls: new Map(),
     inputs: new Map(),
     depths: new Map(),
     outputs: new Map(),
@@ -65,6 +69,7 @@ export function copyMemory(memory: ViewMemory): Memory {
     ...memory,
     open: new Map(memory.open),
     tools: new Map(memory.tools),
+    calls: new Map(memory.calls),
     inputs: new Map(memory.inputs),
     depths: new Map(memory.depths),
     outputs: new Map(memory.outputs),
@@ -74,6 +79,8 @@ export function copyMemory(memory: ViewMemory): Memory {
 
 /** The oldest is forgotten when there are too many. */
 export function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  // The newest stands last, also one that was there before.
+  map.delete(key);
   map.set(key, value);
   if (map.size <= MAX_REMEMBERED) return;
   const [oldest] = map.keys();

@@ -4,12 +4,15 @@ import type { JsonObject } from "../../base/json.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, entryAt, type Moment, push, replace } from "./draft.ts";
 import { appendText, headOf } from "./limits.ts";
-import { type OpenBlock, remember } from "./memory.ts";
+import type { OpenBlock } from "./memory.ts";
 import { addToolInput, endTool, tellToolInput } from "./reduce-tools.ts";
 import type { TextEntry, ThinkingEntry } from "./types.ts";
 import { jsonText, numberOf, objectsOf, optional, stringOf, wordOf } from "./values.ts";
 
 type Kind = OpenBlock["kind"];
+
+/** An agent that ends nothing must not make us remember all of it. */
+const MAX_OPEN = 100;
 
 export function reduceDelta(draft: Draft, frame: WireFrame, moment: Moment): void {
   const { kind } = frame;
@@ -31,8 +34,11 @@ export function reduceDelta(draft: Draft, frame: WireFrame, moment: Moment): voi
   };
   settleOthers(draft, moment, key);
   grow(draft, moment, block, isNewPart && block.chars > 0 ? `\n\n${text}` : text);
-  if (known === undefined) remember(draft.memory.open, key, block);
-  else draft.memory.open.set(key, block);
+  draft.memory.open.set(key, block);
+  const [oldest] = draft.memory.open;
+  if (draft.memory.open.size <= MAX_OPEN || oldest === undefined) return;
+  settle(draft, oldest[1], moment.at_ms);
+  draft.memory.open.delete(oldest[0]);
 }
 
 function keyOf(
@@ -50,11 +56,12 @@ function grow(draft: Draft, moment: Moment, block: OpenBlock, text: string): voi
   if (entry !== undefined && block.at !== undefined) {
     const { ended_at_ms: _ended, ...rest } = entry as ThinkingEntry;
     const grown = appendText(entry.text, block.chars, text, maxText);
-    replace(draft, block.at, { ...rest, kind: block.kind, text: grown, isOpen: true } as TextEntry);
+    if (grown !== entry.text || !entry.isOpen)
+      replace(draft, block.at, { ...rest, kind: block.kind, text: grown, isOpen: true } as TextEntry);
   } else if (block.at === undefined) {
     const whole = block.blank + text;
     // What is blank so far is not shown: some agents say a line break before each tool.
-    if (whole.trim() === "") block.blank = whole;
+    if (whole.trim() === "") block.blank = whole.slice(0, maxText);
     else {
       block.blank = "";
       block.at = push(draft, moment, {

@@ -61,7 +61,8 @@ function tellCall(draft: Draft, moment: Moment, { id, name, input }: Call): void
     ...factsOf(draft, word, input),
   });
   draft.memory.outputs.delete(id);
-  remember(draft.memory.tools, id, place);
+  draft.memory.tools.set(id, place);
+  remember(draft.memory.calls, id, place);
 }
 
 type Facts = Pick<ToolEntry, "title" | "input" | "changes" | "agent">;
@@ -180,6 +181,7 @@ function unheardOf(draft: Draft, tool_use_id: string, moment: Moment): { at: num
     input: undefined,
     status: "running",
   });
+  remember(draft.memory.calls, tool_use_id, at);
   return { at, tool: entryAt(draft, at) as ToolEntry };
 }
 

@@ -10,7 +10,7 @@ import { loseTools } from "./reduce-tools.ts";
 import { numberOf, objectOf, objectsOf, optional, stringOf, wordOf } from "./values.ts";
 
 /** The daemon tells only so much of a message when it is delivered. */
-const TOLD_CHARS = 500;
+const TOLD_CHARS = 64 * 1024;
 
 export function reduceInit(draft: Draft, frame: WireFrame): void {
   draft.view.agent = {

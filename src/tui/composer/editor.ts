@@ -17,6 +17,7 @@ export const EMPTY_EDITOR: Editor = { text: "", cursor: 0, killed: "", pastes: n
 const LONG_PASTE_LINES = 6;
 const LONG_PASTE_CHARACTERS = 1000;
 const FIRST_MARK = 0x100000;
+const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const MARKS = /[\u{100000}-\u{10fffd}]/gu;
 
 export function isEmpty({ text }: Editor): boolean {
@@ -127,7 +128,7 @@ export function moveTo(editor: Editor, cursor: number): Editor {
 
 /** The characters of a text as people see them, with where each begins. */
 export function characters(text: string): Iterable<{ segment: string; index: number }> {
-  return new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text);
+  return GRAPHEMES.segment(text);
 }
 
 function splice(editor: Editor, from: number, to: number, text: string): Editor {

@@ -47,7 +47,8 @@ class DaemonFleet implements FleetDriver {
 
   async backends(): Promise<readonly string[]> {
     const { backends } = await this.#http.status();
-    const names = Object.keys((backends ?? {}) as Record<string, unknown>);
+    // The daemon names it only when it found no other, but it is always there.
+    const names = [...new Set([...Object.keys((backends ?? {}) as Record<string, unknown>), LAST])];
     const place = (name: string): number => {
       if (name === LAST) return Number.POSITIVE_INFINITY;
       return USUAL.includes(name) ? USUAL.indexOf(name) : USUAL.length;

@@ -59,12 +59,14 @@ class DaemonSession implements SessionDriver {
   }
 
   async respond({ request_id, session_id, shown_hash }: RequestRow, answer: Answer): Promise<void> {
-    const { repeated } = await this.#http.respond(session_id, request_id, answer, {
+    const { repeated, request } = await this.#http.respond(session_id, request_id, answer, {
       shown_hash,
       source: "tui",
     });
     if (!repeated) return;
-    const text = "it was answered before, and that answer counts";
+    const { answer: before } = request;
+    const what = before !== undefined && "decision" in before ? ` (${before.decision})` : "";
+    const text = `it was answered before${what}, and that answer counts`;
     this.#listener([{ kind: "local", level: "warn", text, at_ms: Date.now() }]);
   }
 

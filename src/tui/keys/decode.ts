@@ -137,9 +137,13 @@ function singleShift(buffer: string, at: number, isEnd: boolean): Found | undefi
 
 /** OSC, DCS, APC and PM: what a terminal answers; a key when nothing follows. */
 function reply(buffer: string, at: number, isEnd: boolean): Found | undefined {
-  const match = /\x07|\x1b\\/.exec(buffer.slice(at + 2, at + 2 + MAX_REPLY));
-  if (match !== null) {
-    const length = 2 + match.index + match[0].length;
+  const text = buffer.slice(at + 2, at + 2 + MAX_REPLY);
+  const ends = ["\x07", "\x1b\\"].flatMap((mark) => {
+    const found = text.indexOf(mark);
+    return found < 0 ? [] : [found + mark.length];
+  });
+  if (ends.length > 0) {
+    const length = 2 + Math.min(...ends);
     return { length, input: { kind: "reply", text: buffer.slice(at, at + length) } };
   }
   if (!isEnd && buffer.length - at < MAX_REPLY) return undefined;

@@ -15,7 +15,12 @@ export interface KeyRow {
 }
 
 export const KEYS = [
-  { action: "send", keys: ["enter"], where: "chat", summary: "send the message; while a turn runs it is queued" },
+  {
+    action: "send",
+    keys: ["enter"],
+    where: "chat",
+    summary: "send the message; while a turn runs it is queued",
+  },
   { action: "send_now", keys: ["ctrl-s"], where: "chat", summary: "send it now: interrupts the turn for it" },
   {
     action: "newline",
@@ -33,7 +38,12 @@ export const KEYS = [
     summary: "take the newest queued message back into the composer",
   },
   { action: "interrupt", keys: ["ctrl-c"], where: "any", summary: "interrupt the turn; twice: leave" },
-  { action: "escape", keys: ["escape"], where: "any", summary: "close what is open, else as the bottom line says" },
+  {
+    action: "escape",
+    keys: ["escape"],
+    where: "any",
+    summary: "close what is open, else as the bottom line says",
+  },
   {
     action: "next_request",
     keys: ["ctrl-n", "f2"],
@@ -50,7 +60,12 @@ export const KEYS = [
   { action: "page_down", keys: ["pagedown"], where: "any", summary: "a page down" },
   { action: "half_up", keys: ["ctrl-u"], where: "empty", summary: "half a page up" },
   { action: "half_down", keys: ["ctrl-d"], where: "empty", summary: "half a page down" },
-  { action: "top", keys: ["home"], where: "empty", summary: "the beginning of the feed; again: earlier events" },
+  {
+    action: "top",
+    keys: ["home"],
+    where: "empty",
+    summary: "the beginning of the feed; again: earlier events",
+  },
   { action: "top", keys: ["ctrl-home"], where: "any", summary: "the same while something is written" },
   { action: "bottom", keys: ["end"], where: "empty", summary: "the end of the feed" },
   { action: "bottom", keys: ["ctrl-end"], where: "any", summary: "the same while something is written" },
@@ -60,7 +75,12 @@ export const KEYS = [
     where: "any",
     summary: "mark the entry above that can be unfolded",
   },
-  { action: "focus_down", keys: ["alt-down", "shift-down", "alt-j"], where: "any", summary: "mark the one below" },
+  {
+    action: "focus_down",
+    keys: ["alt-down", "shift-down", "alt-j"],
+    where: "any",
+    summary: "mark the one below",
+  },
   {
     action: "fold",
     keys: ["tab", "enter"],
@@ -80,11 +100,26 @@ export const KEYS = [
   { action: "cancel", keys: ["c"], where: "choices", summary: "decline and stop the turn" },
   { action: "choice_up", keys: ["up", "left"], where: "choices", summary: "the choice before" },
   { action: "choice_down", keys: ["down", "right"], where: "choices", summary: "the choice behind" },
-  { action: "take", keys: ["enter"], where: "choices", summary: "take the marked choice (at first: decline)" },
+  {
+    action: "take",
+    keys: ["enter"],
+    where: "choices",
+    summary: "take the marked choice (at first: decline)",
+  },
   { action: "option_up", keys: ["up"], where: "question", summary: "the option above" },
   { action: "option_down", keys: ["down"], where: "question", summary: "the option below" },
-  { action: "toggle", keys: ["space"], where: "question", summary: "choose the option where several may be chosen" },
-  { action: "answer", keys: ["enter"], where: "question", summary: "take the answer; behind the last: send all" },
+  {
+    action: "toggle",
+    keys: ["space"],
+    where: "question",
+    summary: "choose the option where several may be chosen",
+  },
+  {
+    action: "answer",
+    keys: ["enter"],
+    where: "question",
+    summary: "take the answer; behind the last: send all",
+  },
   { action: "question_back", keys: ["shift-tab"], where: "question", summary: "the question before" },
   { action: "refuse", keys: ["ctrl-x"], where: "question", summary: "decline to answer" },
   { action: "found_next", keys: ["n", "down"], where: "search", summary: "the next place found" },
@@ -96,7 +131,9 @@ export type Action = (typeof KEYS)[number]["action"];
 /** What a chord does, looked for in these places in turn. */
 export function actionOf(chord: string, ...places: readonly Place[]): Action | undefined {
   for (const place of places) {
-    const row = KEYS.find(({ keys, where }) => where === place && (keys as readonly string[]).includes(chord));
+    const row = KEYS.find(
+      ({ keys, where }) => where === place && (keys as readonly string[]).includes(chord),
+    );
     if (row !== undefined) return row.action;
   }
   return undefined;

@@ -1,6 +1,7 @@
 // A list to choose from over the screen: typing narrows it, Enter takes the marked one, Esc closes it. Pure.
-import { EMPTY_EDITOR, type Editor } from "../composer/editor.ts";
+
 import { editWith } from "../composer/edit-keys.ts";
+import { type Editor, EMPTY_EDITOR } from "../composer/editor.ts";
 import type { Input } from "../screen-types.ts";
 import type { Picker, PickerOption } from "../types.ts";
 
@@ -21,7 +22,11 @@ export type PickerStep =
   | { kind: "closed" }
   | { kind: "chosen"; value: string; label: string };
 
-export function openPicker({ key, title, takesText }: Pick<Picker, "key" | "title" | "takesText">): PickerState {
+export function openPicker({
+  key,
+  title,
+  takesText,
+}: Pick<Picker, "key" | "title" | "takesText">): PickerState {
   return { key, title, takesText: takesText === true, marked: 0, editor: EMPTY_EDITOR };
 }
 
@@ -49,7 +54,8 @@ export function onPickerInput(picker: PickerState, input: Input): PickerStep {
   const count = Math.max(1, shown.length);
   const chord = input.kind === "key" ? input.chord : "";
   if (chord === "escape" || chord === "ctrl-c") return { kind: "closed" };
-  if (chord === "up" || chord === "ctrl-p") return open({ ...picker, marked: (picker.marked + count - 1) % count });
+  if (chord === "up" || chord === "ctrl-p")
+    return open({ ...picker, marked: (picker.marked + count - 1) % count });
   if (chord === "down" || chord === "ctrl-n" || chord === "tab") {
     return open({ ...picker, marked: (picker.marked + 1) % count });
   }

@@ -7,6 +7,9 @@ const MARK_FLOOD = /(?<=\p{M}{4})\p{M}/gu;
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 /** They choose between two pictures of different width, and terminals do not agree which. */
 const PICTURE_SELECTORS = /[\ufe0e\ufe0f\u20e3]/g;
+/** What joins two emoji to one picture: without it both are seen. */
+const EMOJI_JOINER =
+  /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu;
 const IS_PLAIN = /^[\n\t -~]*$/;
 
 const TAB = 4;
@@ -16,12 +19,12 @@ const REVEALED = /[^ -~]/u;
 
 /** Lines of prose, code or output. */
 export function safeText(text: string): string {
-  return IS_PLAIN.test(text) ? text : steady(sanitize(text));
+  return IS_PLAIN.test(text) ? text : steady(sanitize(text.replace(EMOJI_JOINER, "")));
 }
 
 /** One line; runs of blanks become one, so that two blanks are a sign of ours. */
 export function safeLine(text: string): string {
-  const line = IS_PLAIN.test(text) ? text : steady(sanitizeLine(text));
+  const line = IS_PLAIN.test(text) ? text : steady(sanitizeLine(text.replace(EMOJI_JOINER, "")));
   return line.replace(/[\n\t ]+/g, " ").trim();
 }
 

@@ -1,5 +1,5 @@
 // Breaking lines of pieces into rows that are no wider than the width: at words for prose, anywhere for code. Widths
-// are those of string-width; a character that people see as one (a grapheme) is never cut in two.
+// are those of string-width, or more where terminals differ; a character that people see as one (a grapheme) is never cut in two.
 import stringWidth from "string-width";
 import { type Line, type Piece, piece, plainOf } from "./style.ts";
 
@@ -11,15 +11,32 @@ const RUNS = new RegExp(
   `([${NARROW}]+)(?![^${NARROW}${WIDE}])|([${WIDE}]+)(?![^${NARROW}${WIDE}])|[${NARROW}${WIDE}]?[^${NARROW}${WIDE}]+`,
   "gu",
 );
+/** Vowels and finals: part of the syllable before them. */
+const JOINED_JAMO = /[\u1160-\u11ff]/;
 /** Written without blanks between words: may break anywhere. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 
+/** Its columns on a screen, at most. */
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const { text: run, each } of runsOf(text))
-    width += each === undefined ? stringWidth(run) : run.length * each;
+  for (const { text: run, each } of runsOf(text)) {
+    if (each !== undefined) width += run.length * each;
+    else for (const { segment } of new Intl.Segmenter().segment(run)) width += columnsOf(segment);
+  }
   return width;
+}
+
+/**
+ * The columns of a grapheme: what string-width says, or what a terminal takes that draws its parts one by one (skin
+ * tones, conjuncts of Indic scripts, Thai vowels), whichever is more: a row that is too wide spoils the screen.
+ */
+function columnsOf(segment: string): number {
+  const whole = stringWidth(segment);
+  if (segment.length === 1) return whole;
+  let parts = 0;
+  for (const char of segment) parts += JOINED_JAMO.test(char) ? 0 : stringWidth(char);
+  return Math.max(whole, parts);
 }
 
 export function lineWidth(line: Line): number {
@@ -115,7 +132,7 @@ class Filler {
 
   #fillOdd(text: string, style: string): void {
     for (const segment of this.#charactersOf(text)) {
-      const wide = stringWidth(segment);
+      const wide = columnsOf(segment);
       if (wide > 0 && this.#used > 0 && this.#used + wide > this.#width) this.#end();
       // No room at all for it: only on a screen of one column.
       if (wide > this.#width) this.#put("?", style, 1);
@@ -134,7 +151,7 @@ class Filler {
   /** Graphemes; one that is wider than a row (piled up jamo) by its parts. */
   *#charactersOf(text: string): Generator<string> {
     for (const { segment } of new Intl.Segmenter().segment(text)) {
-      if (stringWidth(segment) <= this.#width) yield segment;
+      if (columnsOf(segment) <= this.#width) yield segment;
       else yield* segment;
     }
   }

@@ -2,15 +2,7 @@
 import { clear, EMPTY_EDITOR, isEmpty } from "../composer/editor.ts";
 import { actionOf } from "../keys/table.ts";
 import { turnTo } from "./requests.ts";
-import {
-  clearFocus,
-  isAtTop,
-  moveFocus,
-  scrollBy,
-  scrollTo,
-  toEnd,
-  turnAllFolds,
-} from "./scroll.ts";
+import { clearFocus, isAtTop, moveFocus, scrollBy, scrollTo, toEnd, turnAllFolds } from "./scroll.ts";
 import { isTurnRunning, step, told, without } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
@@ -65,7 +57,10 @@ function onInterrupt(ui: SessionUi): Step {
 }
 
 /** Esc: closes what is open; with a list below it goes back there, else the second one interrupts. */
-function onEscape(ui: SessionUi, { canGoBack }: UiContext): Step {
+function onEscape(ui: SessionUi, { canGoBack, requestFocus }: UiContext): Step {
+  if (ui.mode !== "chat" && requestFocus === "modal") {
+    return step(told(ui, "info", "this waits for an answer first; Ctrl-C interrupts the turn instead"));
+  }
   if (ui.mode !== "chat") return step({ ...without(ui, "focus", "drawn"), mode: "chat" });
   if (ui.feed.focus !== undefined) return step(clearFocus(ui));
   if (ui.feed.anchor !== undefined) return step(toEnd(ui));

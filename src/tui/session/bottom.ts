@@ -6,7 +6,7 @@ import { revealedLine, safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
 import { parts } from "../theme.ts";
 import { completions } from "./chat.ts";
-import { focused, hasQuestions, isTurnRunning, askedOf, waiting } from "./state.ts";
+import { askedOf, focused, hasQuestions, isTurnRunning, waiting } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
 
 const MOST_QUEUED = 2;
@@ -83,12 +83,29 @@ type Hint = readonly [keys: string, words: string];
 
 function hints(ui: SessionUi, context: HintContext): Hint[] {
   const { overlay } = ui;
-  if (overlay?.kind === "help") return [["Up/Down", "scroll"], ["any other key", "closes"]];
-  if (overlay?.kind === "picker") return [["Enter", "takes"], ["Esc", "closes"], ["type", "to narrow"]];
+  if (overlay?.kind === "help")
+    return [
+      ["Up/Down", "scroll"],
+      ["any other key", "closes"],
+    ];
+  if (overlay?.kind === "picker")
+    return [
+      ["Enter", "takes"],
+      ["Esc", "closes"],
+      ["type", "to narrow"],
+    ];
   if (overlay?.kind === "search") {
     return overlay.isTyping
-      ? [["Enter", "keeps it"], ["Up/Down", "further"], ["Esc", "closes"]]
-      : [["n", "next"], ["N", "previous"], ["Esc", "closes"]];
+      ? [
+          ["Enter", "keeps it"],
+          ["Up/Down", "further"],
+          ["Esc", "closes"],
+        ]
+      : [
+          ["n", "next"],
+          ["N", "previous"],
+          ["Esc", "closes"],
+        ];
   }
   const row = ui.mode === "chat" ? undefined : focused(ui);
   if (row !== undefined) return requestHints(ui, row);
@@ -117,10 +134,21 @@ function chatHints(ui: SessionUi, { canGoBack, pickers }: HintContext): Hint[] {
 function requestHints(ui: SessionUi, row: Parameters<typeof askedOf>[1]): Hint[] {
   const asked = askedOf(ui, row);
   const others: Hint[] = waiting(ui).length > 1 ? [["Ctrl-N", "next request"]] : [];
-  if (asked.reason !== undefined) return [["Enter", asked.reason.decision === "cancel" ? "stops" : "declines"], ["Esc", "back"]];
-  if (!hasQuestions(row)) return [["Enter", "takes >"], ["Esc", "back to chat"], ...others, ["PgUp/PgDn", "read"]];
+  if (asked.reason !== undefined)
+    return [
+      ["Enter", asked.reason.decision === "cancel" ? "stops" : "declines"],
+      ["Esc", "back"],
+    ];
+  if (!hasQuestions(row))
+    return [["Enter", "takes >"], ["Esc", "back to chat"], ...others, ["PgUp/PgDn", "read"]];
   const question = row.payload.questions?.[asked.question];
   const several: Hint[] = question?.multi_select ? [["Space", "chooses"]] : [];
-  return [...several, ["Enter", "takes"], ["Shift-Tab", "before"], ["Ctrl-X", "declines"], ["Esc", "chat"], ...others];
+  return [
+    ...several,
+    ["Enter", "takes"],
+    ["Shift-Tab", "before"],
+    ["Ctrl-X", "declines"],
+    ["Esc", "chat"],
+    ...others,
+  ];
 }
-

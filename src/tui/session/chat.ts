@@ -1,15 +1,15 @@
 // Keys in `chat`: writing a message, commands, history, and what single letters open while nothing is written. Nothing
 // in here answers a request.
 import { textOf } from "../../protocol/content.ts";
-import { clear, insert, isEmpty, backspace, wholeText, withText } from "../composer/editor.ts";
 import { editWith } from "../composer/edit-keys.ts";
+import { backspace, clear, insert, isEmpty, wholeText, withText } from "../composer/editor.ts";
 import { forgetPlace, recall, remember } from "../composer/history.ts";
 import { moveRow } from "../composer/layout.ts";
 import { type Action, actionOf } from "../keys/table.ts";
 import { openPicker } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
-import { chordOf } from "./chord.ts";
 import { onAnyKey } from "./any-key.ts";
+import { chordOf } from "./chord.ts";
 import { scrollBy, toEnd, turnFold } from "./scroll.ts";
 import { isTurnRunning, step, told, waiting } from "./state.ts";
 import type { Effect, SessionUi, Step, UiContext } from "./ui-types.ts";
@@ -24,10 +24,13 @@ export function onChatInput(ui: SessionUi, input: Input, context: UiContext): St
   if (empty && input.kind === "text") {
     const picker = context.pickers.find(({ key }) => key === input.text);
     if (picker !== undefined && waiting(ui).length === 0) {
-      return step({ ...ui, overlay: { kind: "picker", picker: openPicker(picker) } }, {
-        kind: "load_picker",
-        key: picker.key,
-      });
+      return step(
+        { ...ui, overlay: { kind: "picker", picker: openPicker(picker) } },
+        {
+          kind: "load_picker",
+          key: picker.key,
+        },
+      );
     }
   }
   const isFold = chord === "tab" || ui.feed.focus !== undefined;

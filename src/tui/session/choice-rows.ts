@@ -1,7 +1,8 @@
 // What can be done about a request, as lines: the choices with their keys, or the question that is asked.
-import type { Choice, Question } from "../../protocol/requests.ts";
+
 import type { RequestRow } from "../../client/view/types.ts";
-import { EMPTY_EDITOR, type Editor } from "../composer/editor.ts";
+import type { Choice, Question } from "../../protocol/requests.ts";
+import { type Editor, EMPTY_EDITOR } from "../composer/editor.ts";
 import { KEYS, keyName } from "../keys/table.ts";
 import { revealedLine } from "../rows/safe.ts";
 import { type Line, type Piece, piece, STYLE } from "../rows/style.ts";
@@ -65,7 +66,11 @@ export function questionPanel(row: RequestRow, asked: Asked, columns: number, lo
   }
   if (editor === undefined) return { lines, marked: Math.max(0, marked) };
   const isSecret = question.is_secret === true;
-  return { lines, marked: lines.length - 1, editor: { editor, label: isSecret ? "answer (not shown)" : "answer", isSecret } };
+  return {
+    lines,
+    marked: lines.length - 1,
+    editor: { editor, label: isSecret ? "answer (not shown)" : "answer", isSecret },
+  };
 }
 
 function optionLines(question: Question, at: number, asked: Asked, columns: number, look: Look): Line[] {
@@ -78,7 +83,9 @@ function optionLines(question: Question, at: number, asked: Asked, columns: numb
   const first = optionLine(at, isMarked, isChosen, label);
   const lines = wrapHard(first, columns);
   const { description } = option;
-  return description === undefined ? lines : [...lines, ...wrapped(description, "      ", STYLE.dim, columns, look)];
+  return description === undefined
+    ? lines
+    : [...lines, ...wrapped(description, "      ", STYLE.dim, columns, look)];
 }
 
 function optionLine(at: number, isMarked: boolean, isChosen: boolean | undefined, label: Line): Piece[] {

@@ -1,15 +1,16 @@
 // Keys in `approval`: choosing a decision of those that the request offers, and a reason where it takes one. Also for
 // requests that want input but ask no question.
-import type { Decision } from "../../protocol/requests.ts";
+
 import type { Answer, RequestRow } from "../../client/view/types.ts";
-import { EMPTY_EDITOR, insert, wholeText } from "../composer/editor.ts";
+import type { Decision } from "../../protocol/requests.ts";
 import { editWith } from "../composer/edit-keys.ts";
+import { EMPTY_EDITOR, insert, wholeText } from "../composer/editor.ts";
 import { actionOf } from "../keys/table.ts";
 import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
 import { chordOf } from "./chord.ts";
-import { whyNotYet } from "./requests.ts";
 import { scrollRequest } from "./request-scroll.ts";
+import { whyNotYet } from "./requests.ts";
 import { askedOf, step, told, withAsked, without } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 

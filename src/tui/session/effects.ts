@@ -53,17 +53,14 @@ export async function runEffect(effect: Effect, { driver, app, dispatch }: Effec
 
 function onFailure(effect: Effect, message: string, dispatch: (event: UiEvent) => void): void {
   const at_ms = Date.now();
-  switch (effect.kind) {
-    case "send":
-      return dispatch({ kind: "send_failed", text: effect.text, message, at_ms });
-    case "respond":
-      return dispatch({ kind: "respond_failed", request_id: effect.row.request_id, message, at_ms });
-    case "load_picker":
-      return dispatch({ kind: "picker", key: effect.key, options: [], message });
-    case "earlier":
-      dispatch({ kind: "earlier", isMore: true, at_ms });
-      return dispatch({ kind: "told", level: "error", text: message, at_ms });
-    default:
-      return dispatch({ kind: "told", level: "error", text: message, at_ms });
+  if (effect.kind === "send") {
+    dispatch({ kind: "send_failed", text: effect.text, message, at_ms });
+  } else if (effect.kind === "respond") {
+    dispatch({ kind: "respond_failed", request_id: effect.row.request_id, message, at_ms });
+  } else if (effect.kind === "load_picker") {
+    dispatch({ kind: "picker", key: effect.key, options: [], message });
+  } else {
+    if (effect.kind === "earlier") dispatch({ kind: "earlier", isMore: true, at_ms });
+    dispatch({ kind: "told", level: "error", text: message, at_ms });
   }
 }

@@ -3,14 +3,14 @@
 import type { RequestRow } from "../../client/view/types.ts";
 import { helpLines } from "../help.ts";
 import { pickerLines } from "../picker/rows.ts";
-import { piece, STYLE, type Line } from "../rows/style.ts";
 import { requestRows } from "../rows/request-rows.ts";
+import { type Line, piece, STYLE } from "../rows/style.ts";
 import type { FeedLayout, Row } from "../rows/types.ts";
 import { widthOf } from "../rows/wrap.ts";
 import type { Look } from "../screen-types.ts";
 import { draw, rule } from "../theme.ts";
-import { choicePanel, type Panel, questionPanel } from "./choice-rows.ts";
 import { completionLines, hintLine, queueLines, waitingLines } from "./bottom.ts";
+import { choicePanel, type Panel, questionPanel } from "./choice-rows.ts";
 import { composerBlock } from "./composer-block.ts";
 import { headerLines } from "./header.ts";
 import { highlighted } from "./highlighted.ts";
@@ -76,7 +76,7 @@ function middleRows(ui: SessionUi, { feed, look }: FrameOptions, height: number)
     const isFound = search?.row === top + at;
     const mark = isFound ? "»" : row.entry === ui.feed.focus ? "▌" : " ";
     const text = query === "" ? row.ansi : highlighted(row.ansi, query, look);
-    return draw([piece(mark, STYLE.accent)], 1, look) + fit({ ...row, ansi: text }, columns - 1);
+    return draw([piece(mark, STYLE.accent)], 1, look) + fitted({ ...row, ansi: text }, columns - 1);
   });
   if (rows.length === 0 && ui.view.link.state === "live") {
     rows.push(draw([piece(" nothing has happened yet: write a message below", STYLE.dim)], columns, look));
@@ -96,7 +96,10 @@ function bottomBlock(ui: SessionUi, options: FrameOptions, room: number): Bottom
   if (row !== undefined) return requestBlock(ui, row, options, head, room);
   const extra = rows >= 10 ? [...queueLines(ui, columns), ...completionLines(ui, options.context)] : [];
   const lines = [...extra, ...waitingLines(ui)].map((line) => draw(line, columns, look));
-  const left = Math.max(1, Math.min(room - head.length - lines.length - 1, Math.max(1, Math.floor(rows / 3))));
+  const left = Math.max(
+    1,
+    Math.min(room - head.length - lines.length - 1, Math.max(1, Math.floor(rows / 3))),
+  );
   const composer = composerBlock(ui, { columns, height: left, look, hasRule });
   const above = [...lines.slice(0, Math.max(0, room - head.length - composer.rows.length)), ...head];
   return {
@@ -112,7 +115,8 @@ function modeRule(ui: SessionUi, row: RequestRow | undefined): Line {
   const { columns } = ui.size;
   const rows = waiting(ui);
   const fresh = newEntries(ui);
-  const more = ui.feed.anchor === undefined ? [] : [piece(fresh > 0 ? `↓ ${fresh} new · End` : "↓ End", STYLE.accent)];
+  const more =
+    ui.feed.anchor === undefined ? [] : [piece(fresh > 0 ? `↓ ${fresh} new · End` : "↓ End", STYLE.accent)];
   if (ui.overlay?.kind === "search") return rule([piece("search", STYLE.accent)], more, columns);
   if (row === undefined) {
     const isOff = rows.length > 0;
@@ -150,12 +154,14 @@ function requestBlock(
   const body = text.slice(scroll, scroll + height);
   const left = requestScroll - scroll;
   if (requestScroll > 0 && limit > 0) {
-    const words = left > 0 ? `  … ${left} more ${left === 1 ? "row" : "rows"}: PgDn` : "  that is all: PgUp goes back";
+    const words =
+      left > 0 ? `  … ${left} more ${left === 1 ? "row" : "rows"}: PgDn` : "  that is all: PgUp goes back";
     body.push(draw([piece(words, STYLE.warn)], columns, look));
   }
   const canAnswer = height > 0 && (panel.lines.length <= lines.length || isAsking);
   const above = [...head, ...body, ...lines];
-  const editor = panel.editor && composerBlock(ui, { columns, height: 1, look, hasRule: true, field: panel.editor });
+  const editor =
+    panel.editor && composerBlock(ui, { columns, height: 1, look, hasRule: true, field: panel.editor });
   return {
     rows: [...above, ...(editor?.rows ?? [])],
     ...(editor && { cursor: { x: editor.cursor.x, y: above.length + editor.cursor.y } }),
@@ -176,7 +182,7 @@ function bodyRows(row: RequestRow, columns: number, look: Look): string[] {
   const all = requestRows(row, columns, look);
   const isTold = row.payload.choices.some(({ remembers, writes }) => remembers ?? writes);
   const end = isTold ? -1 : all.findLastIndex(({ text }) => text === "  choices:");
-  return (end < 0 ? all : all.slice(0, end)).map((one) => fit(one, columns));
+  return (end < 0 ? all : all.slice(0, end)).map((one) => fitted(one, columns));
 }
 
 function filled(rows: readonly string[], height: number): string[] {
@@ -184,6 +190,6 @@ function filled(rows: readonly string[], height: number): string[] {
 }
 
 /** On screens narrower than rows can be, the plain text is cut. */
-function fit({ text, ansi }: Row, columns: number): string {
+function fitted({ text, ansi }: Row, columns: number): string {
   return widthOf(text) <= columns ? ansi : draw([piece(text)], columns, { hasColour: false, isAscii: false });
 }

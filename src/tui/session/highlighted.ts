@@ -1,21 +1,22 @@
 // What was searched for, shown in reverse in a row that has escape codes of our own in it.
 import type { Look } from "../screen-types.ts";
 
-const SGR = /\u001b\[[0-9;]*m/y;
+const CODE = "\u001b\\[[0-9;]*m";
 
 export function highlighted(ansi: string, query: string, { hasColour }: Look): string {
   if (!hasColour) return ansi;
-  const plain = ansi.replace(/\u001b\[[0-9;]*m/g, "");
+  const plain = ansi.replace(new RegExp(CODE, "g"), "");
   const isExact = /\p{Lu}/u.test(query);
   const text = isExact ? plain : plain.toLowerCase();
   // A letter whose small form has another length would shift all that follows.
   if (text.length !== plain.length || !text.includes(query)) return ansi;
+  const sgr = new RegExp(CODE, "y");
   let out = "";
   let seen = 0;
   let until = -1;
   for (let at = 0; at < ansi.length; ) {
-    SGR.lastIndex = at;
-    const [code] = SGR.exec(ansi) ?? [];
+    sgr.lastIndex = at;
+    const [code] = sgr.exec(ansi) ?? [];
     if (code !== undefined) {
       out += seen < until ? `${code}\u001b[7m` : code;
       at += code.length;

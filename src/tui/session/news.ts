@@ -1,6 +1,6 @@
 // What of a change is worth telling somebody who looks elsewhere: something waits, or the turn ended. Pure.
 import type { Alert } from "../types.ts";
-import { waiting } from "./state.ts";
+import { isTurnRunning, waiting } from "./state.ts";
 import type { SessionUi } from "./ui-types.ts";
 
 export const NEWS: Readonly<Record<Alert["kind"], string>> = {
@@ -15,7 +15,7 @@ export function newsOf(before: SessionUi, after: SessionUi): Alert["kind"] | und
   const known = new Set(before.view.requests.map(({ request_id }) => request_id));
   if (waiting(after).some(({ request_id }) => !known.has(request_id))) return "waits";
   const last = after.view.entries.at(-1);
-  const isNew = last !== undefined && last.id !== before.view.entries.at(-1)?.id;
+  const isNew = isTurnRunning(before) && last !== undefined && last.id !== before.view.entries.at(-1)?.id;
   if (!isNew || last.kind !== "result" || after.view.queue.length > 0) return undefined;
   if (last.subtype === "interrupted") return undefined;
   return last.subtype === "success" ? "done" : "failed";

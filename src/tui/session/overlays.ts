@@ -63,7 +63,9 @@ function onSearch(ui: SessionUi, search: Search, input: Input, context: UiContex
   }
   if (isKey && chord === "enter") {
     if (search.editor.text === "") return step(without(ui, "overlay"));
-    return step(search.isTyping ? { ...ui, overlay: { ...search, isTyping: false } } : look(ui, search, -1, context));
+    return step(
+      search.isTyping ? { ...ui, overlay: { ...search, isTyping: false } } : look(ui, search, -1, context),
+    );
   }
   if (search.isTyping) {
     const editor = editWith(search.editor, input, true);

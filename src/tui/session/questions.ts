@@ -1,16 +1,17 @@
 // Keys in `input`: the questions of a request one after the other, by options or in own words, and all of them once
 // more before they are sent.
-import type { Question } from "../../protocol/requests.ts";
+
 import type { RequestRow } from "../../client/view/types.ts";
-import { EMPTY_EDITOR, type Editor, insert, wholeText } from "../composer/editor.ts";
+import type { Question } from "../../protocol/requests.ts";
 import { editWith } from "../composer/edit-keys.ts";
+import { type Editor, EMPTY_EDITOR, insert, wholeText } from "../composer/editor.ts";
 import { actionOf } from "../keys/table.ts";
 import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
 import { answered } from "./choices.ts";
 import { chordOf } from "./chord.ts";
-import { whyNotYet } from "./requests.ts";
 import { scrollRequest } from "./request-scroll.ts";
+import { whyNotYet } from "./requests.ts";
 import { askedOf, step, told, withAsked } from "./state.ts";
 import type { Asked, SessionUi, Step, UiContext } from "./ui-types.ts";
 
@@ -78,7 +79,7 @@ function pick(ui: SessionUi, row: RequestRow, question: Question, at: number, co
   const asked = { ...askedOf(ui, row), option: at };
   const option = question.options?.[at];
   if (option === undefined) return step(withAsked(ui, row, { ...asked, own: EMPTY_EDITOR }));
-  if (!question.multi_select) return step(take(ui, row, asked, question, option.label));
+  if (!question.multi_select) return take(ui, row, asked, question, option.label);
   const chosen = asked.chosen.includes(at)
     ? asked.chosen.filter((one) => one !== at)
     : [...asked.chosen, at].sort((one, other) => one - other);
@@ -93,7 +94,7 @@ function takeChosen(ui: SessionUi, row: RequestRow, question: Question, context:
   if (asked.chosen.length === 0) return step(told(ui, "info", "choose with Space or a number first"));
   const why = whyNotYet(ui, row, context);
   if (why !== undefined) return step(told(ui, "warn", why));
-  return step(take(ui, row, asked, question, labels(question, asked.chosen)));
+  return take(ui, row, asked, question, labels(question, asked.chosen));
 }
 
 function onOwnWords(
@@ -114,7 +115,7 @@ function onOwnWords(
     const text = wholeText(own);
     if (text.trim() === "") return step(told(ui, "info", "write an answer first; Ctrl-X declines to answer"));
     const chosen = labels(question, asked.chosen);
-    return step(take(ui, row, asked, question, question.multi_select ? [...chosen, text] : text));
+    return take(ui, row, asked, question, question.multi_select ? [...chosen, text] : text);
   }
   const isBreak = isKey && !question.is_secret && actionOf(chord, "text") === "newline";
   const next = isBreak ? insert(own, "\n") : editWith(own, input, question.is_secret === true);
@@ -145,16 +146,17 @@ function refuse(ui: SessionUi, row: RequestRow, context: UiContext): Step {
   return answered(ui, row, { decision: choice });
 }
 
-/** The answer stands; a single question that is not to be looked over goes on to the review all the same. */
+/** The answer stands. The only one goes out; of several all are shown once more. */
 function take(
   ui: SessionUi,
   row: RequestRow,
   asked: Asked,
   question: Question,
   answer: string | string[],
-): SessionUi {
+): Step {
   const answers = { ...asked.answers, [question.id]: answer };
-  return withAsked(ui, row, toQuestion({ ...asked, answers }, row, asked.question + 1));
+  if (row.payload.questions?.length === 1) return answered(ui, row, { answers });
+  return step(withAsked(ui, row, toQuestion({ ...asked, answers }, row, asked.question + 1)));
 }
 
 /** Goes to a question as it was left. */

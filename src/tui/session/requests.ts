@@ -6,6 +6,8 @@ import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
 /** Somebody who was typing when it came did not mean it. */
 const TYPING_MS = 400;
+/** Below this there may be no room for a request and its choices. */
+const SMALL_ROWS = 9;
 
 export function turnTo(ui: SessionUi, by: 1 | -1): Step {
   const rows = waiting(ui);
@@ -38,7 +40,11 @@ export function followRequests(before: SessionUi, ui: SessionUi, context: UiCont
   }
   const shown = focused(before);
   if (row !== undefined && shown !== undefined && row.shown_hash !== shown.shown_hash) {
-    const changed = told(without(settled, "drawn"), "warn", "the request changed while it was shown: read it again");
+    const changed = told(
+      without(settled, "drawn"),
+      "warn",
+      "the request changed while it was shown: read it again",
+    );
     return turnToRow(changed, row);
   }
   return modal(settled, context);
@@ -51,7 +57,9 @@ function modal(ui: SessionUi, { requestFocus }: UiContext): Step {
 }
 
 function goneText({ view }: SessionUi, request_id: string): string {
-  const entry = view.entries.findLast((one) => one.kind === "request" && one.request.request_id === request_id);
+  const entry = view.entries.findLast(
+    (one) => one.kind === "request" && one.request.request_id === request_id,
+  );
   const status = entry?.kind === "request" ? entry.request.status : "withdrawn";
   const words: Readonly<Record<string, string>> = {
     resolved: "it was answered elsewhere",
@@ -78,6 +86,9 @@ function forgetAnswered(ui: SessionUi): SessionUi {
 /** Why the request cannot be answered by this key; undefined: it can. */
 export function whyNotYet(ui: SessionUi, row: RequestRow, context: UiContext): string | undefined {
   if (row.is_cut) return "the rest of the request is being read";
+  if (ui.drawn !== requestKey(row) && ui.size.rows < SMALL_ROWS) {
+    return "too small to show the request: make the terminal larger";
+  }
   if (ui.drawn !== requestKey(row)) return "the request was not on the screen yet: read it, then press again";
   if (context.requestFocus === "modal" && ui.now_ms - ui.typed_ms < TYPING_MS && !isAnswering(ui, row)) {
     return "the request came while you were typing: read it, then press again";

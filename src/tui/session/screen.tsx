@@ -1,14 +1,15 @@
 // A session on the screen: what the driver tells becomes the view, keys become the next state, and what that wants is
 // done. Everything that decides is pure and stands elsewhere (ui.ts, frame.ts).
-import { applyInputs, emptyView } from "../../client/view.ts";
+
 import type { Entry, ViewInput } from "../../client/view/types.ts";
-import { createFeedLayout } from "../rows/feed.ts";
+import { applyInputs, emptyView } from "../../client/view.ts";
 import { Rows } from "../lines.tsx";
-import { NEWS, newsOf } from "./news.ts";
+import { createFeedLayout } from "../rows/feed.ts";
 import type { App, Input, Opener, Screen, Size } from "../screen-types.ts";
 import type { SessionDriver } from "../types.ts";
 import { runEffect } from "./effects.ts";
 import { type Frame, sessionFrame } from "./frame.ts";
+import { NEWS, newsOf } from "./news.ts";
 import { createUi, isTurnRunning, isUnfolded, waiting } from "./state.ts";
 import { reduce } from "./ui.ts";
 import type { SessionUi, UiContext, UiEvent } from "./ui-types.ts";
@@ -110,14 +111,19 @@ class SessionScreen implements Screen {
     // Below a list of all sessions it is the list that tells.
     const alert = this.#canGoBack ? undefined : newsOf(before, this.#ui);
     if (alert !== undefined) {
-      this.#app.notify({ kind: alert, session_id: this.#driver.session_id, text: `${this.#name()} ${NEWS[alert]}` });
+      this.#app.notify({
+        kind: alert,
+        session_id: this.#driver.session_id,
+        text: `${this.#name()} ${NEWS[alert]}`,
+      });
     }
   }
 
   #onTick(): void {
     const before = this.#ui;
     this.#dispatch({ kind: "tick", at_ms: Date.now() });
-    const hasClock = isTurnRunning(this.#ui) || before.notice !== this.#ui.notice || before.armed !== this.#ui.armed;
+    const hasClock =
+      isTurnRunning(this.#ui) || before.notice !== this.#ui.notice || before.armed !== this.#ui.armed;
     if (hasClock || waiting(this.#ui).length > 0) this.#app.changed("soon");
   }
 

@@ -1,9 +1,10 @@
 // The beginning of a session's screen and what is asked of its state everywhere.
-import { REQUEST_KINDS } from "./request-kinds.ts";
+
 import type { Entry, RequestRow, View } from "../../client/view/types.ts";
 import { EMPTY_EDITOR } from "../composer/editor.ts";
 import { EMPTY_HISTORY } from "../composer/history.ts";
 import type { Size } from "../screen-types.ts";
+import { REQUEST_KINDS } from "./request-kinds.ts";
 import type { Asked, Effect, Mode, Notice, SessionUi, Step } from "./ui-types.ts";
 
 const NOTICE_MS = 6_000;

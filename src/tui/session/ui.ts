@@ -59,7 +59,9 @@ function dispatch(ui: SessionUi, input: Input, context: UiContext): Step {
   if (ui.overlay !== undefined) return onOverlayInput(ui, ui.overlay, input, context);
   const row = ui.mode === "chat" ? undefined : focused(ui);
   if (row === undefined) return onChatInput(ui, input, context);
-  return hasQuestions(row) ? onQuestionInput(ui, row, input, context) : onChoiceInput(ui, row, input, context);
+  return hasQuestions(row)
+    ? onQuestionInput(ui, row, input, context)
+    : onChoiceInput(ui, row, input, context);
 }
 
 /** What has had its time goes. */

@@ -34,7 +34,7 @@ describe("too many entries", () => {
 
 describe("too much text", () => {
   test("a text keeps its beginning, an output its beginning and its end", () => {
-    expect(headOf("abcdef", 4)).toBe("abcd\n[… 2 characters left out …]");
+    expect(headOf("abcdef", 4)).toBe("abcd\n[… the rest is left out …]");
     expect(edgesOf("abcdefghi", 6)).toBe("ab\n[… 3 characters left out …]\nfghi");
     const limits = { maxText: 4, maxOutput: 6 };
     const frames = [
@@ -44,7 +44,7 @@ describe("too much text", () => {
       result("t", "abcdefghi"),
     ];
     expect(viewOf(frames, limits).entries).toMatchObject([
-      { text: "abcd\n[… 2 characters left out …]" },
+      { text: "abcd\n[… the rest is left out …]" },
       { output: "ab\n[… 3 characters left out …]\nfghi" },
     ]);
   });
@@ -106,6 +106,19 @@ describe("what changed", () => {
       { entry: after.entries[2] },
     ]);
     expect(changedEntries(after, after)).toEqual([]);
+  });
+
+  test("a view from which one goes on stays as it was", () => {
+    const before = viewOf([
+      delta("a", { index: 0 }),
+      call("t", "Bash", {}),
+      notice("input_delivered", { text: "go" }),
+    ]);
+    const copy = structuredClone(before);
+    const goOn = () => withFrames(before, delta("b", { index: 0 }), says("ab"), result("t", "x"), ended());
+    const after = goOn();
+    expect(before).toEqual(copy);
+    expect(goOn()).toEqual(after);
   });
 
   test("also when the oldest went meanwhile", () => {

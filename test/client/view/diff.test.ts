@@ -26,6 +26,14 @@ describe("a unified diff", () => {
     expect(lines.map(({ kind }) => kind)).toEqual(["hunk", "remove", "add", "remove", "add"]);
   });
 
+  test("each hunk counts from its own lines on", () => {
+    const { lines } = parseDiff("@@ -1,2 +1,3 @@\n a\n+b\n c\n@@ -50,1 +51,1 @@\n-x\n+y");
+    expect(lines.slice(-2)).toEqual([
+      { kind: "remove", text: "x", old: 50 },
+      { kind: "add", text: "y", new: 51 },
+    ]);
+  });
+
   test("without a header its signs are read, without numbers", () => {
     expect(parseDiff("-a\n+b")).toEqual({
       added: 1,

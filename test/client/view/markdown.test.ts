@@ -69,6 +69,10 @@ describe("blocks", () => {
     expect(markdownBlocks("````\na\n```\nb")).toEqual([{ kind: "code", lang: "", text: "a\n```\nb" }]);
   });
 
+  test("a fence that closes at the very end is closed", () => {
+    expect(markdownBlocks("```\na\n```")).toEqual([{ kind: "code", lang: "", text: "a" }]);
+  });
+
   test("code in a list stays in it", () => {
     const [list, ...rest] = markdownBlocks("- a\n\n  ```sh\n  ls\n\n  pwd\n  ```\n\n  b");
     expect(rest).toEqual([]);
@@ -175,6 +179,16 @@ describe("a text that grows", () => {
     expect(after.blocks[0]).toBe(before.blocks[0]);
     expect(after.blocks[1]).toBe(before.blocks[1]);
     expect(after.blocks[2]).not.toEqual(before.blocks[2]);
+  });
+
+  test.each([
+    ["a long line behind the marks of a fence", `\`\`\`${"word ".repeat(900)}\nx\n`],
+    ["a fence where a part gets too long", `${"word ".repeat(799)}\n\`\`\`ts x y z\ncode\n\`\`\`\nend`],
+    ["an indented fence there", `- ${"word ".repeat(798)}\n  \`\`\`ts x y z\n  code\n  \`\`\`\nend`],
+  ])("%s is cut the same way, whole or letter by letter", (_, text) => {
+    const reader = new MarkdownReader();
+    for (let at = 3_900; at < text.length; at += 3) reader.read(text.slice(0, at));
+    expect(reader.read(text).blocks).toEqual(markdownBlocks(text));
   });
 
   test("even one endless line settles as it grows", () => {

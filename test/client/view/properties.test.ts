@@ -45,17 +45,15 @@ const frame: fc.Arbitrary<Frame> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(text, place, from).map(([t, p, f]) => thought(t, { ...p, ...f })) },
   {
     weight: 1,
-    arbitrary: fc
-      .tuple(text, place, from)
-      .map(
-        ([partial_json, p, f]): Frame => ({
-          type: "agent.delta",
-          kind: "tool_input",
-          partial_json,
-          ...p,
-          ...f,
-        }),
-      ),
+    arbitrary: fc.tuple(text, place, from).map(
+      ([partial_json, p, f]): Frame => ({
+        type: "agent.delta",
+        kind: "tool_input",
+        partial_json,
+        ...p,
+        ...f,
+      }),
+    ),
   },
   { weight: 3, arbitrary: fc.tuple(text, named, from).map(([t, n, f]) => says(t, { ...n, ...f })) },
   {
@@ -187,7 +185,7 @@ describe("what was seen already changes nothing", () => {
     const items = inputsOf(frames);
     const view = applyInputs(emptyView(), items);
     expect(applyInputs(view, items.slice(Math.floor(items.length / 2)))).toBe(view);
-    expect(applyInputs(applyInputs(view, [{ kind: "reset" }]), items)).toEqual({ ...view, link: view.link });
+    expect(applyInputs(applyInputs(view, [{ kind: "reset" }]), items)).toEqual(view);
   });
 });
 
@@ -218,7 +216,7 @@ const whole = (next: Frame): string => String(next["text"] ?? next["partial_json
 const textOf = (next: Frame, value: string) =>
   "partial_json" in next ? { partial_json: value } : { text: value };
 const blockOf = ({ type, text: _text, partial_json: _json, ...rest }: Frame): string =>
-  type === "agent.delta" ? JSON.stringify(rest) : `${Math.random()}`;
+  type === "agent.delta" ? JSON.stringify(rest) : "";
 
 describe("wherever the pieces of a text are cut, the entries are the same", () => {
   const widths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });

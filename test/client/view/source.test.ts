@@ -1,5 +1,5 @@
 // One session as inputs of its view, from the real daemon: everything once and in order, whatever happens to it.
-import { afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import { openSource, type SourceOptions } from "../../../src/client/view/source.ts";
 import type { ViewInput } from "../../../src/client/view/types.ts";
@@ -11,21 +11,25 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function daemonOf(home?: string): Promise<TestDaemon> {
-  const daemon = await startDaemon(home === undefined ? {} : { home });
-  closers.push(() => daemon.close());
-  return daemon;
-}
+/** The one for tests that leave it alive. */
+let daemon: TestDaemon;
+let http: HttpClient;
+beforeAll(async () => {
+  daemon = await startDaemon();
+  http = new HttpClient({ socket: daemon.socket });
+});
+afterAll(() => daemon.close());
 
-function watch(daemon: TestDaemon, session_id: string, options: SourceOptions = {}) {
+function watch({ socket }: TestDaemon, session_id: string, options: SourceOptions = {}) {
   const batches: (readonly ViewInput[])[] = [];
-  const http = new HttpClient({ socket: daemon.socket });
-  const source = openSource(http.withoutRetry(), session_id, (inputs) => batches.push(inputs), options);
+  const port = new HttpClient({ socket }).withoutRetry();
+  const source = openSource(port, session_id, (inputs) => batches.push(inputs), options);
   closers.push(() => source.close());
   const inputs = (): ViewInput[] => batches.flat();
   const last = <K extends ViewInput["kind"]>(kind: K) =>
     inputs().findLast((input): input is Extract<ViewInput, { kind: K }> => input.kind === kind);
-  return { source, http, batches, inputs, last, seqs: () => seqsOf(inputs()) };
+  const closed = () => inputs().flatMap((input) => (input.kind === "closed" ? [input.data] : []));
+  return { source, batches, inputs, last, closed, seqs: () => seqsOf(inputs()) };
 }
 
 function seqsOf(inputs: readonly ViewInput[]): (number | null)[] {
@@ -36,16 +40,14 @@ function seqsOf(inputs: readonly ViewInput[]): (number | null)[] {
 const upTo = (count: number, from = 1): number[] =>
   Array.from({ length: count - from + 1 }, (_, at) => at + from);
 
-async function settled(http: HttpClient, prompt: string): Promise<string> {
+async function settled(prompt: string): Promise<string> {
   const { session } = await http.spawn({ backend: "demo", prompt });
   await http.wait(session.session_id);
   return session.session_id;
 }
 
 test("what was stored comes first, with its times, then what happens, each once and in order", async () => {
-  const daemon = await daemonOf();
-  const http = new HttpClient({ socket: daemon.socket });
-  const id = await settled(http, "tool");
+  const id = await settled("tool");
   const stored = (await http.session(id)).last_seq;
   const seen = watch(daemon, id);
   await vi.waitFor(() => expect(seen.last("link")?.state).toBe("live"), PATIENT);
@@ -59,13 +61,11 @@ test("what was stored comes first, with its times, then what happens, each once 
 });
 
 test("requests and the queue are told at the start, and when they change", async () => {
-  const daemon = await daemonOf();
-  const http = new HttpClient({ socket: daemon.socket });
-  const id = await settled(http, "approve");
+  const id = await settled("approve");
   const seen = watch(daemon, id);
   await vi.waitFor(() => expect(seen.last("requests")?.requests).toHaveLength(1), PATIENT);
+  await vi.waitFor(() => expect(seen.last("queue")?.queue).toEqual([]), PATIENT);
   expect(seen.last("session")?.session.activity_state).toBe("waiting_permission");
-  expect(seen.last("queue")?.queue).toEqual([]);
   const [request] = seen.last("requests")?.requests ?? [];
   await http.respond(id, request?.request_id ?? "", { decision: "decline" });
   await vi.waitFor(() => expect(seen.last("requests")?.requests).toEqual([]), PATIENT);
@@ -79,29 +79,26 @@ test("requests and the queue are told at the start, and when they change", async
 });
 
 test("a daemon that is killed in the middle of a turn is told as lost, and nothing comes twice or is missing", async () => {
-  const daemon = await daemonOf();
-  const { home } = daemon;
-  const id = (await new HttpClient({ socket: daemon.socket }).spawn({ backend: "demo", prompt: "slow" }))
-    .session.session_id;
-  const seen = watch(daemon, id);
+  const mortal = await startDaemon();
+  const client = new HttpClient({ socket: mortal.socket });
+  const id = (await client.spawn({ backend: "demo", prompt: "slow" })).session.session_id;
+  const seen = watch(mortal, id);
   await vi.waitFor(() => expect(seen.seqs().length).toBeGreaterThan(5), PATIENT);
-  await daemon.kill("SIGKILL");
+  await mortal.kill("SIGKILL");
   await vi.waitFor(() => expect(seen.last("link")).toMatchObject({ state: "lost" }), PATIENT);
   expect(seen.last("link")?.message).toMatch(/daemon/);
-  const again = await daemonOf(home);
+  const again = await startDaemon({ home: mortal.home });
+  closers.push(() => again.close());
   await vi.waitFor(() => expect(seen.last("link")?.state).toBe("live"), PATIENT);
-  const http = new HttpClient({ socket: again.socket });
-  await http.input(id, { text: "hello again" });
-  await http.wait(id);
-  const { last_seq } = await http.session(id);
+  await client.input(id, { text: "hello again" });
+  await client.wait(id);
+  const { last_seq } = await client.session(id);
   await vi.waitFor(() => expect(seen.seqs()).toEqual(upTo(last_seq)), PATIENT);
   expect(seen.inputs().some(({ kind }) => kind === "reset")).toBe(false);
 });
 
 test("only the newest events are read at first; loadEarlier brings all anew behind a reset, in one batch, and goes on", async () => {
-  const daemon = await daemonOf();
-  const http = new HttpClient({ socket: daemon.socket });
-  const id = await settled(http, "tool");
+  const id = await settled("tool");
   const { last_seq } = await http.session(id);
   const seen = watch(daemon, id, { history: 3 });
   await vi.waitFor(() => expect(seen.last("link")?.state).toBe("live"), PATIENT);
@@ -122,9 +119,7 @@ test("only the newest events are read at first; loadEarlier brings all anew behi
 });
 
 test("loadEarlier while the agent speaks loses nothing and brings nothing twice", async () => {
-  const daemon = await daemonOf();
-  const http = new HttpClient({ socket: daemon.socket });
-  const id = await settled(http, "tool");
+  const id = await settled("tool");
   await http.input(id, { text: "slow" });
   const seen = watch(daemon, id, { history: 2 });
   await vi.waitFor(() => expect(seen.seqs().length).toBeGreaterThan(3), PATIENT);
@@ -137,21 +132,17 @@ test("loadEarlier while the agent speaks loses nothing and brings nothing twice"
 });
 
 test("a session that is removed is told as closed, and one that never was too", async () => {
-  const daemon = await daemonOf();
-  const http = new HttpClient({ socket: daemon.socket });
-  const id = await settled(http, "hello");
+  const id = await settled("hello");
   const seen = watch(daemon, id);
   await vi.waitFor(() => expect(seen.last("link")?.state).toBe("live"), PATIENT);
   await http.remove(id);
-  await vi.waitFor(() => expect(seen.last("closed")?.data).toMatchObject({ reason: "deleted" }), PATIENT);
+  await vi.waitFor(() => expect(seen.closed()).toMatchObject([{ reason: "deleted" }]), PATIENT);
   const never = watch(daemon, "never");
-  await vi.waitFor(() => expect(never.last("closed")?.data).toMatchObject({ reason: "unknown" }), PATIENT);
+  await vi.waitFor(() => expect(never.closed()).toMatchObject([{ reason: "unknown" }]), PATIENT);
 });
 
 test("behind close nothing is told, and no connection is left", async () => {
-  const daemon = await daemonOf();
-  const http = new HttpClient({ socket: daemon.socket });
-  const id = await settled(http, "hello");
+  const id = await settled("hello");
   const seen = watch(daemon, id);
   await vi.waitFor(() => expect(seen.last("link")?.state).toBe("live"), PATIENT);
   await seen.source.close();

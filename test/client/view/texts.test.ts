@@ -124,6 +124,11 @@ describe("sub-agents", () => {
     expect(texts(...frames).slice(1)).toEqual([said("own!"), { ...said("sub!"), parent: "t", depth: 1 }]);
   });
 
+  test("do not end what another one is saying when they begin", () => {
+    const { entries } = viewOf([delta("own"), thought("sub", { parent_tool_use_id: "t" })]);
+    expect(entries).toMatchObject([{ isOpen: true }, { isOpen: true }]);
+  });
+
   test("stand as deep as the calls that started them, also when a call is not known", () => {
     const frames = [
       call("t1", "Agent", {}),

@@ -95,6 +95,32 @@ describe("a call", () => {
   });
 });
 
+test("a sub-agent of demian is told from its start to its end, below the call that started it", () => {
+  const below = { parent_tool_use_id: "d" };
+  const data = { path: ["reviewer"], agent: "reviewer", provider: "p", model: "m" };
+  const view = viewOf([
+    call("d", "delegate_agent", { agent: "reviewer", task: "look" }),
+    notice("subagent_started", { text: "reviewer: p/m", data, ...below }),
+    { type: "agent.delta", kind: "text", text: "Look", item_id: "text-2", ...below },
+    message([{ type: "text", text: "Looking." }], below),
+    call("b", "bash", { command: "npm test" }, below),
+    result("b", "[exit code 1]", { is_error: true, ...below }),
+    notice("subagent_finished", {
+      text: "reviewer: success",
+      data: { ...data, subtype: "success" },
+      ...below,
+    }),
+    result("d", "It fails."),
+  ]);
+  expect(view.entries).toMatchObject([
+    { kind: "tool", title: "reviewer", agent: "reviewer", status: "done", depth: 0 },
+    { kind: "notice", category: "subagent_started", parent: "d", depth: 1 },
+    { kind: "text", text: "Looking.", isOpen: false, depth: 1 },
+    { kind: "tool", title: "npm test", exit_code: 1, status: "failed", depth: 1 },
+    { kind: "notice", category: "subagent_finished", depth: 1 },
+  ]);
+});
+
 describe("output", () => {
   test.each([
     ["text", "text"],

@@ -49,7 +49,7 @@ export class Machine {
     trust(join(home, "claude"), this.cwd);
     writeFileSync(join(home, "codex/config.toml"), codexConfigToml(responses.url));
     // As npm install -g leaves it.
-    symlinkSync(join(ROOT, "dist/sm.js"), join(home, "bin/sm"));
+    for (const name of ["sm", "blemees"]) symlinkSync(join(ROOT, `dist/${name}.js`), join(home, "bin", name));
     // Codex runs its commands in a login shell, and /etc/profile may begin the PATH anew.
     writeFileSync(join(home, ".profile"), 'PATH="$HOME/bin:$PATH"\n');
     symlinkSync(claudeProgram(), join(home, "bin/claude"));

@@ -171,6 +171,10 @@ describe("other sites", () => {
           expect((await get(path, headers)).status, `${path} ${dest} ${mode}`).toBe(403);
         }
       }
+      for (const mode of ["no-cors", "cors"]) {
+        const headers = { ...foreign, "sec-fetch-dest": "document", "sec-fetch-mode": mode };
+        expect((await get(path, headers)).status, `${path} document ${mode}`).toBe(403);
+      }
       expect((await get(path, foreign)).status, `${path} without more`).toBe(403);
     }
   });

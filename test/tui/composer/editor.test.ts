@@ -66,7 +66,22 @@ test("a private character in a paste or typed is no mark of a paste", () => {
   expect(wholeText(paste(first, mark))).toBe("a\n".repeat(20) + mark);
 });
 
-const CHORDS = ["left", "right", "home", "end", "backspace", "delete", "ctrl-k", "ctrl-u", "ctrl-w", "ctrl-y", "alt-b", "alt-f", "alt-d", "alt-backspace"];
+const CHORDS = [
+  "left",
+  "right",
+  "home",
+  "end",
+  "backspace",
+  "delete",
+  "ctrl-k",
+  "ctrl-u",
+  "ctrl-w",
+  "ctrl-y",
+  "alt-b",
+  "alt-f",
+  "alt-d",
+  "alt-backspace",
+];
 const inputs = fc.array(
   fc.oneof(
     fc.constantFrom(...CHORDS).map((chord) => ({ kind: "key" as const, chord })),
@@ -91,18 +106,23 @@ test("whatever is typed, the cursor stands between two characters as people see 
 
 test("rows are never wider than asked for, hold all of the text, and the cursor is in sight", () => {
   fc.assert(
-    fc.property(inputs, fc.integer({ min: 12, max: 40 }), fc.integer({ min: 1, max: 5 }), (typed, width, height) => {
-      let editor: Editor = EMPTY_EDITOR;
-      for (const input of typed) editor = editWith(editor, input) ?? editor;
-      const layout = layoutEditor(editor, width);
-      for (const row of layout.rows) expect(widthOf(row.text)).toBeLessThanOrEqual(width);
-      expect(layout.rows.map(({ start, end }) => editor.text.slice(start, end)).join("")).toBe(
-        editor.text.replace(/\r?\n/g, ""),
-      );
-      expect(layout.cursor.x).toBeLessThan(width);
-      const part = visibleRows(layout, height);
-      expect(part.rows[part.cursor.y]).toBe(layout.rows[layout.cursor.y]);
-    }),
+    fc.property(
+      inputs,
+      fc.integer({ min: 12, max: 40 }),
+      fc.integer({ min: 1, max: 5 }),
+      (typed, width, height) => {
+        let editor: Editor = EMPTY_EDITOR;
+        for (const input of typed) editor = editWith(editor, input) ?? editor;
+        const layout = layoutEditor(editor, width);
+        for (const row of layout.rows) expect(widthOf(row.text)).toBeLessThanOrEqual(width);
+        expect(layout.rows.map(({ start, end }) => editor.text.slice(start, end)).join("")).toBe(
+          editor.text.replace(/\r?\n/g, ""),
+        );
+        expect(layout.cursor.x).toBeLessThan(width);
+        const part = visibleRows(layout, height);
+        expect(part.rows[part.cursor.y]).toBe(layout.rows[layout.cursor.y]);
+      },
+    ),
     { numRuns: 300 },
   );
 });

@@ -61,11 +61,13 @@ test("however the bytes are cut, the same keys come out", () => {
   const pieces = fc.oneof(
     fc.constantFrom(...SEQUENCES.map(([sequence]) => sequence).filter((sequence) => sequence !== "\x1b")),
     fc.string({ unit: "grapheme" }),
-    fc.string({ unit: fc.constantFrom("\x1b", "[", "O", "]", "2", "0", "1", ";", "~", "u", "A", "\x07", "<", "?") }),
+    fc.string({
+      unit: fc.constantFrom("\x1b", "[", "O", "]", "2", "0", "1", ";", "~", "u", "A", "\x07", "<", "?"),
+    }),
   );
   fc.assert(
     fc.property(fc.array(pieces), fc.array(fc.nat({ max: 40 })), (parts, cuts) => {
-      const bytes = Buffer.from(parts.join("").toWellFormed());
+      const bytes = Buffer.from(parts.join(""));
       const whole = read([bytes]);
       const chunks: Buffer[] = [];
       let at = 0;

@@ -20,7 +20,7 @@ const CORPUS: Readonly<Record<string, string>> = {
   "zero width": "pass\u200bword\u200c\u200d\u2060\ufeff\u00ad",
   tags: "\u{e0001}\u{e0068}\u{e0069}\u{e007f}",
   "variation selectors": "a\ufe0f1\ufe0f\u20e3\u{e0100}\u180b",
-  "combining marks": `e${"\u0301\u0336\u20dd".repeat(300)}x`,
+  "combining marks": `e${"\u0301\u0336\u20dd".repeat(60)}x`,
   "lone surrogates": "\ud800x\udc00",
   "line separators": "a\u2028b\u2029c",
   "an overwritten line": "rm -rf /\rls       ",
@@ -28,9 +28,9 @@ const CORPUS: Readonly<Record<string, string>> = {
   "other C0": "\u0000\u0001\u0007\u000b\u000c\u000e\u001a\u001c",
   tabs: "\t\ta\tb\t",
   "Hangul fillers": "a\u115f\u1160\u3164\uffa0b",
-  "a very long line": "x".repeat(9_000),
-  "very long wide letters": "日本".repeat(2_000),
-  "piled up jamo": "\u1100".repeat(500),
+  "a very long line": "x".repeat(2_500),
+  "very long wide letters": "日本".repeat(200),
+  "piled up jamo": "\u1100".repeat(120),
   "flags and families": "\u{1f1e9}\u{1f1ea}\u{1f468}\u200d\u{1f469}\u200d\u{1f467}\u{1f44d}\u{1f3fd}",
 };
 
@@ -72,10 +72,13 @@ const PLACES: Readonly<Record<string, (evil: string) => Entry>> = {
   "the title of a request": (evil) => request({ title: evil }),
   "a command to approve": (evil) => request({ command: evil, cwd: evil, reason: evil }),
   "a change to approve": (evil) => request({ changes: [{ path: evil, kind: "add", diff: `+${evil}` }] }),
-  "an input to approve": (evil) => request({ tool_name: evil, input: { [evil]: evil }, details: { [evil]: evil } }),
+  "an input to approve": (evil) =>
+    request({ tool_name: evil, input: { [evil]: evil }, details: { [evil]: evil } }),
   "a plan": (evil) => request({ plan: evil }),
   "what a choice remembers": (evil) =>
-    request({ choices: [{ decision: "acceptAlways", remembers: [evil], writes: [{ path: evil, content: evil }] }] }),
+    request({
+      choices: [{ decision: "acceptAlways", remembers: [evil], writes: [{ path: evil, content: evil }] }],
+    }),
   "a question": (evil) =>
     request({
       ...QUESTIONS,
@@ -84,30 +87,37 @@ const PLACES: Readonly<Record<string, (evil: string) => Entry>> = {
 };
 
 const ESC = "\u001b";
+const RESET = `${ESC}[0m`;
 const SGR = new RegExp(`${ESC}\\[(?:0|[1-9]\\d?(?:;[1-9]\\d?)*)m`, "g");
 /** What must not be in a row: controls, what reorders or takes no room, half characters. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/v;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const WIDTH = 50;
 
-function assertHarmless(rows: readonly Row[], width = WIDTH): void {
-  for (const row of rows) {
-    expect(row.ansi.replace(SGR, "")).toBe(row.text);
-    expect(UNSEEN.exec(row.text)).toBeNull();
-    expect(stringWidth(row.text), row.text).toBeLessThanOrEqual(width);
-    expect(/\p{M}{5}/u.test(row.text)).toBe(false);
-    // A style that is not closed would colour the next row.
-    expect(row.ansi.match(SGR)?.at(-1) ?? `${ESC}[0m`).toBe(`${ESC}[0m`);
-  }
+function faultsIn(rows: readonly Row[], width = WIDTH): string[] {
+  return rows.flatMap(({ text: shown, ansi }) => {
+    const faults = [
+      ansi.replace(SGR, "") !== shown && "codes that are not ours",
+      UNSEEN.test(shown) && "something unseen",
+      stringWidth(shown) > width && "too wide",
+      /\p{M}{5}/u.test(shown) && "a pile of marks",
+      // A style that is not closed would colour the next row.
+      (ansi.match(SGR)?.at(-1) ?? RESET) !== RESET && "an open style",
+    ];
+    return faults.filter((fault) => fault !== false).map((fault) => `${fault}: ${JSON.stringify(ansi)}`);
+  });
 }
 
-describe.each(Object.entries(PLACES))("%s", (_, place) => {
-  test.each(Object.entries(CORPUS))("with %s shows it and does nothing", (_name, evil) => {
-    for (const hasColour of [true, false]) {
-      for (const isOpen of [true, false]) {
-        assertHarmless(rowsOf([place(evil)], { width: WIDTH, isOpen, theme: { hasColour } }));
-      }
-    }
-  });
+const LOOKS = [
+  { isOpen: true, theme: { hasColour: true } },
+  { isOpen: false, theme: { hasColour: true } },
+  { isOpen: true, theme: { hasColour: false } },
+];
+
+test.each(Object.entries(PLACES))("%s shows whatever stands in it and does nothing", (_, place) => {
+  for (const [name, evil] of Object.entries(CORPUS)) {
+    for (const look of LOOKS)
+      expect(faultsIn(rowsOf([place(evil)], { width: WIDTH, ...look })), name).toEqual([]);
+  }
 });
 
 /** Rows of ours, as they look to a person. */
@@ -133,23 +143,38 @@ const countOurs = (entry: Entry, isOpen: boolean): number =>
   rowsOf([entry], { width: WIDTH, isOpen }).filter(isOurs).length;
 
 describe("nothing passes for a row of ours", () => {
-  const breaks = ["\n", "\r", "\r\n", "\u2028", "\u0085", "\u000b", `\n${"x".repeat(WIDTH - 2)} `, "\n\n", "  \n"];
+  const breaks = [
+    "\n",
+    "\r",
+    "\r\n",
+    "\u2028",
+    "\u0085",
+    "\u000b",
+    `\n${"x".repeat(WIDTH - 2)} `,
+    "\n\n",
+    "  \n",
+  ];
   const filler = (fake: string): string => fake.replace(/\S/g, "z");
 
   test.each(Object.entries(PLACES).filter(([name]) => name !== "a message"))("in %s", (_, place) => {
+    const faults: string[] = [];
     for (const fake of FAKES) {
       for (const between of breaks) {
-        for (const isOpen of [true, false]) {
+        for (const isOpen of fake === FAKES[0] ? [true, false] : [true]) {
           const evil = countOurs(place(`a${between}${fake}`), isOpen);
           const plain = countOurs(place(`a${between}${filler(fake)}`), isOpen);
-          expect(evil, JSON.stringify(between + fake)).toBe(plain);
+          if (evil !== plain) faults.push(JSON.stringify(between + fake));
         }
       }
     }
+    expect(faults).toEqual([]);
   });
 
   test("what an agent says never begins in the first column", () => {
-    const rows = rowsOf([text(FAKES.join("\n\n")), text(`\`\`\`\n${FAKES.join("\n")}\n\`\`\``, { id: "e2" })]);
+    const rows = rowsOf([
+      text(FAKES.join("\n\n")),
+      text(`\`\`\`\n${FAKES.join("\n")}\n\`\`\``, { id: "e2" }),
+    ]);
     expect(rows.filter(isOurs)).toEqual([]);
   });
 
@@ -165,28 +190,46 @@ describe("nothing passes for a row of ours", () => {
   });
 
   test("a long title is cut, its status never", () => {
-    const [row] = rowsOf([tool({ title: "日本 ".repeat(90), status: "failed", exit_code: 3 })], { width: 40 });
-    expect(row?.text).toMatch(/^✗ Bash 日本 .*…  ✗ exit 3$/);
+    const [row] = rowsOf([tool({ title: "日本 ".repeat(90), status: "failed", exit_code: 3 })], {
+      width: 40,
+    });
+    expect(row?.text).toMatch(/^✗ Bash 日本 .*… {2}✗ exit 3$/);
   });
 });
 
 describe("a request to decide upon", () => {
-  test.each(Object.entries(CORPUS))("with %s in every field is harmless and has only our words outside of bars", (_, evil) => {
-    const payload = {
-      ...{ title: evil, reason: evil, command: evil, cwd: evil, plan: evil, tool_name: evil, input: { [evil]: evil } },
-      choices: [{ decision: "accept" as const, remembers: [evil], writes: [{ path: evil, content: evil }] }],
-    };
-    const rows = requestRows(pending({ payload }), WIDTH, { hasColour: true });
-    assertHarmless(rows);
-    const outside = rows.filter((row) => !/^ {2}[│┆] /.test(row.text)).map((row) => row.text);
-    const titles = /^(\? demo asks|  (request|session|because|command|in|plan|input of|choices)|    (y accept|from|this|as)|  \(some|      )/;
-    expect(outside.filter((row) => !titles.test(row))).toEqual([]);
-  });
+  test.each(Object.entries(CORPUS))(
+    "with %s in every field is harmless and has only our words outside of bars",
+    (_, evil) => {
+      const payload = {
+        ...{
+          title: evil,
+          reason: evil,
+          command: evil,
+          cwd: evil,
+          plan: evil,
+          tool_name: evil,
+          input: { [evil]: evil },
+        },
+        choices: [
+          { decision: "accept" as const, remembers: [evil], writes: [{ path: evil, content: evil }] },
+        ],
+      };
+      const rows = requestRows(pending({ payload }), WIDTH, { hasColour: true });
+      expect(faultsIn(rows)).toEqual([]);
+      const outside = rows.filter((row) => !/^ {2}[│┆] /.test(row.text)).map((row) => row.text);
+      const titles =
+        /^(\? demo asks| {2}(request|session|because|command|in|plan|input of|choices)| {4}(y accept|from|this|as)| {2}\(some| {6})/;
+      expect(outside.filter((row) => !titles.test(row))).toEqual([]);
+    },
+  );
 
   test("fake rows in it stand behind the bar", () => {
     const command = ["x", ...FAKES, "  │ more", "    y accept  this once"].join("\n");
     const rows = requestRows(pending({ payload: { ...PAYLOAD, command } }), WIDTH, { hasColour: false });
-    const plain = requestRows(pending({ payload: { ...PAYLOAD, command: "x" } }), WIDTH, { hasColour: false });
+    const plain = requestRows(pending({ payload: { ...PAYLOAD, command: "x" } }), WIDTH, {
+      hasColour: false,
+    });
     const ours = (all: readonly Row[]): string[] =>
       all.map((row) => row.text.replace(" (13 lines)", "")).filter((row) => !/^ {2}[│┆] /.test(row));
     expect(ours(rows)).toEqual(ours(plain));

@@ -42,14 +42,19 @@ test("the whole request, with what each choice remembers and writes", () => {
 
 test("what others wrote is the same as on the command line", () => {
   const payloads: RequestPayload[] = [
-    { ...PAYLOAD, changes: [{ path: "a.ts", kind: "update", diff: "@@ -1 +1 @@\n-a\n+b", move_path: "b.ts" }] },
+    {
+      ...PAYLOAD,
+      changes: [{ path: "a.ts", kind: "update", diff: "@@ -1 +1 @@\n-a\n+b", move_path: "b.ts" }],
+    },
     { ...PAYLOAD, tool_name: "Edit", input: { a: 1, b: "x\ny" }, plan: "1. x\n2. y", details: { z: [1] } },
     QUESTIONS,
   ];
   const quoted = (lines: readonly string[]): string[] => lines.filter((line) => line.startsWith("  │ "));
   for (const payload of payloads) {
     const row = pending({ payload });
-    expect(quoted(requestRows(row, 200, PLAIN).map(({ text }) => text))).toEqual(quoted(requestLines(row, "", 200)));
+    expect(quoted(requestRows(row, 200, PLAIN).map(({ text }) => text))).toEqual(
+      quoted(requestLines(row, "", 200)),
+    );
   }
 });
 
@@ -59,7 +64,10 @@ test("a request that is cut says so", () => {
 });
 
 test("a diff has its colours, and every sign of it", () => {
-  const payload = { ...PAYLOAD, changes: [{ path: "a", kind: "update" as const, diff: "@@ -1 +1 @@\n-a\n+b" }] };
+  const payload = {
+    ...PAYLOAD,
+    changes: [{ path: "a", kind: "update" as const, diff: "@@ -1 +1 @@\n-a\n+b" }],
+  };
   const rows = requestRows(pending({ payload }), 80, { hasColour: true }).map(({ ansi }) => ansi);
   expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[32m+b\u001b[0m");
   expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[31m-a\u001b[0m");
@@ -77,43 +85,76 @@ function readBack(rows: readonly string[], title: string): string {
   return lines
     .join("\n")
     .replace(/⇥ {3}|\\t|\\x([0-9a-f]{2})|<U\+([0-9A-F]{4,6})>/g, (found, byte, code) =>
-      found.startsWith("⇥") || found === "\\t" ? "\t" : String.fromCodePoint(Number.parseInt(byte ?? code, 16)),
+      found.startsWith("⇥") || found === "\\t"
+        ? "\t"
+        : String.fromCodePoint(Number.parseInt(byte ?? code, 16)),
     );
 }
 
 const anything = fc.oneof(
   fc.string({ unit: "binary", maxLength: 60 }),
   fc.string({ unit: "grapheme", maxLength: 60 }),
-  fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 }).map((units) => String.fromCharCode(...units)),
-  fc.array(fc.constantFrom("\t", "⇥", "\n", " ", "\u0301", "\u20e3", "1", "日", "a", "\u202e", "\u1100", "\u1161", "\r"), {
-    maxLength: 60,
-  }).map((parts) => parts.join("")),
+  fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
+    .map((units) => String.fromCharCode(...units)),
+  fc
+    .array(
+      fc.constantFrom(
+        "\t",
+        "⇥",
+        "\n",
+        " ",
+        "\u0301",
+        "\u20e3",
+        "1",
+        "日",
+        "a",
+        "\u202e",
+        "\u1100",
+        "\u1161",
+        "\r",
+      ),
+      {
+        maxLength: 60,
+      },
+    )
+    .map((parts) => parts.join("")),
 );
 
 describe("byte by byte", () => {
-  test.each([{ hasColour: false }, { hasColour: false, isAscii: true }])("%j: the rows give back the command", (theme) => {
-    fc.assert(
-      fc.property(anything, fc.integer({ min: 20, max: 60 }), (text, width) => {
-        const command = `${text.replaceAll("\\", "/")}.`;
-        const rows = shown({ command }, width, theme);
-        // In ASCII our own bars are other signs.
-        const drawn = rows.map((row) => row.replace(/^ {2}\| /, "  │ ").replace(/^ {2}: /, "  ┆ "));
-        expect(readBack(drawn, "command")).toBe(command);
-        for (const row of rows) expect(stringWidth(row)).toBeLessThanOrEqual(width);
-        if (theme.isAscii) expect(rows.join("")).toMatch(/^[ -~]*$/);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  test.each([{ hasColour: false }, { hasColour: false, isAscii: true }])(
+    "%j: the rows give back the command",
+    (theme) => {
+      fc.assert(
+        fc.property(anything, fc.integer({ min: 20, max: 60 }), (text, width) => {
+          const command = `${text.replaceAll("\\", "/")}.`;
+          const rows = shown({ command }, width, theme);
+          // In ASCII our own bars are other signs.
+          const drawn = rows.map((row) => row.replace(/^ {2}\| /, "  │ ").replace(/^ {2}: /, "  ┆ "));
+          expect(readBack(drawn, "command")).toBe(command);
+          for (const row of rows) expect(stringWidth(row)).toBeLessThanOrEqual(width);
+          if (theme.isAscii) expect(rows.join("")).toMatch(/^[ -~]*$/);
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
 
   test("letters that look like our way to show a character are told from it", () => {
     const note = "  (some \\x… or <U+…> stand there in so many letters)";
     expect(shown({ command: "printf '\\x1b[0m'" })).toContain(note);
     expect(shown({ command: "printf '\u001b[0m'" })).not.toContain(note);
-    const [real] = requestRows(pending({ payload: { ...PAYLOAD, command: "\u001b" } }), 80, { hasColour: true })
+    const [real] = requestRows(pending({ payload: { ...PAYLOAD, command: "\u001b" } }), 80, {
+      hasColour: true,
+    })
       .map(({ ansi }) => ansi)
       .filter((ansi) => ansi.includes("\\x1b"));
     expect(real).toContain("\u001b[7m\\x1b\u001b[0m");
+  });
+
+  test("a tab and the sign for it are told apart", () => {
+    expect(shown({ command: "\tx" })).toContain("  │ ⇥   x");
+    expect(shown({ command: "⇥   x" })).toContain("  │ <U+21E5>   x");
   });
 
   test("a label of an option with a newline does not look like two", () => {

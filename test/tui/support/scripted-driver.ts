@@ -61,7 +61,12 @@ export class ScriptedDriver implements SessionDriver {
     if (text === "live") return this.#tell({ kind: "link", state: "live" });
     if (text.startsWith("queue ")) return this.#enqueue(text);
     this.#frame({ type: "agent.user_echo", message: { role: "user", content: text } });
-    this.#frame({ type: "agent.notice", level: "info", category: "task_started", data: { started_at_ms: Date.now() } });
+    this.#frame({
+      type: "agent.notice",
+      level: "info",
+      category: "task_started",
+      data: { started_at_ms: Date.now() },
+    });
     this.#play(text);
   }
 
@@ -98,10 +103,17 @@ export class ScriptedDriver implements SessionDriver {
 
   #play(text: string): void {
     const [word = "", rest = ""] = text.split(/ (.*)/s);
-    if (word === "stream") return this.#stream(Number(rest));
-    if (word === "ask") return this.#ask(rest);
+    if (word === "stream") {
+      this.#stream(Number(rest));
+      return;
+    }
+    if (word === "ask") {
+      this.#ask(rest);
+      return;
+    }
     if (word === "tool") this.#tool();
-    else if (word === "long") this.#say(Array.from({ length: 60 }, (_, at) => `line ${at + 1} of a long text`).join("\n\n"));
+    else if (word === "long")
+      this.#say(Array.from({ length: 60 }, (_, at) => `line ${at + 1} of a long text`).join("\n\n"));
     else this.#say(`you said **${text}**`);
     this.#frame({ type: "agent.result", subtype: "success", duration_ms: 1200, cost_usd: 0.01 });
   }
@@ -118,8 +130,13 @@ export class ScriptedDriver implements SessionDriver {
   }
 
   #ask(what: string): void {
-    const row = what.startsWith("input") ? inputRequest(this.session_id) : commandRequest(this.session_id, what || "npm test");
-    this.#requests = [...this.#requests, { ...row, request_id: `req_${this.#requests.length + 1}${this.#seq}` }];
+    const row = what.startsWith("input")
+      ? inputRequest(this.session_id)
+      : commandRequest(this.session_id, what || "npm test");
+    this.#requests = [
+      ...this.#requests,
+      { ...row, request_id: `req_${this.#requests.length + 1}${this.#seq}` },
+    ];
     this.#tell({ kind: "requests", requests: this.#requests });
   }
 
@@ -193,7 +210,12 @@ export function inputRequest(session_id: string): RequestRow {
     payload: {
       title: "Three questions",
       questions: [
-        { id: "q1", question: "Which colour?", options: [{ label: "Red" }, { label: "Blue" }], allows_other: true },
+        {
+          id: "q1",
+          question: "Which colour?",
+          options: [{ label: "Red" }, { label: "Blue" }],
+          allows_other: true,
+        },
         {
           id: "q2",
           question: "Which parts?",

@@ -7,4 +7,4 @@ process.exitCode = await runSessionScreen({
   driver,
   io: { stdin: process.stdin, stdout: process.stdout, env: process.env },
 });
-console.log(`LEFT ${JSON.stringify(driver.told)}`);
+console.log(`LEFT ${process.exitCode} ${JSON.stringify(driver.told)}`);

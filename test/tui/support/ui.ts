@@ -1,6 +1,7 @@
 // A session's screen as data: states made by keys and views, without a terminal.
-import { applyInputs, emptyView } from "../../../src/client/view.ts";
+
 import type { Entry, RequestRow, View } from "../../../src/client/view/types.ts";
+import { applyInputs, emptyView } from "../../../src/client/view.ts";
 import { createFeedLayout } from "../../../src/tui/rows/feed.ts";
 import type { Input } from "../../../src/tui/screen-types.ts";
 import { type Frame, sessionFrame } from "../../../src/tui/session/frame.ts";
@@ -35,7 +36,9 @@ export function toolEntry(id: string): Entry {
 
 /** Keys by their chords; one character is text. */
 export function keys(...names: string[]): Input[] {
-  return names.map((name) => ([...name].length === 1 ? { kind: "text", text: name } : { kind: "key", chord: name }));
+  return names.map((name) =>
+    [...name].length === 1 ? { kind: "text", text: name } : { kind: "key", chord: name },
+  );
 }
 
 export function typed(text: string): Input[] {
@@ -51,7 +54,11 @@ export class Player {
   #frame: Frame | undefined;
   now_ms = 1_000_000;
 
-  constructor({ view = liveView(), size = { columns: 80, rows: 24 }, ...context }: Partial<UiContext> & {
+  constructor({
+    view = liveView(),
+    size = { columns: 80, rows: 24 },
+    ...context
+  }: Partial<UiContext> & {
     view?: View;
     size?: { columns: number; rows: number };
   } = {}) {

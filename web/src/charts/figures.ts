@@ -53,8 +53,7 @@ export interface ToolFigures {
 
 /** Those that took the most time in all first. A call without a latency counts, but not in the times. */
 export function toolFigures(tools: readonly ToolStat[]): ToolFigures[] {
-  const byTool = new Map<string, ToolStat[]>();
-  for (const stat of tools) byTool.set(stat.tool, [...(byTool.get(stat.tool) ?? []), stat]);
+  const byTool = groupBy(tools, ({ tool }) => tool);
   return [...byTool]
     .map(([tool, calls]) => {
       const times = calls.flatMap(({ latency_ms }) => (latency_ms === undefined ? [] : [latency_ms]));
@@ -87,12 +86,7 @@ export interface BackendFigures {
 }
 
 export function backendFigures({ turns, until_ms }: Pick<Stats, "turns" | "until_ms">): BackendFigures[] {
-  const byBackend = new Map<string, TurnStat[]>();
-  for (const turn of turns) {
-    const list = byBackend.get(turn.backend);
-    if (list === undefined) byBackend.set(turn.backend, [turn]);
-    else list.push(turn);
-  }
+  const byBackend = groupBy(turns, ({ backend }) => backend);
   const sum = (list: readonly TurnStat[], of: (turn: TurnStat) => number): number =>
     list.reduce((total, turn) => total + of(turn), 0);
   return [...byBackend]
@@ -112,4 +106,14 @@ export function backendFigures({ turns, until_ms }: Pick<Stats, "turns" | "until
       ),
     }))
     .sort((a, b) => b.turns - a.turns || a.backend.localeCompare(b.backend));
+}
+
+function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group === undefined) groups.set(keyOf(one), [one]);
+    else group.push(one);
+  }
+  return groups;
 }

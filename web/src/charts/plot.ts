@@ -76,6 +76,9 @@ function optionsOf(
         ticks: { show: false },
         size: 58,
         space: 34,
+        ...(spec.isLog
+          ? { splits: (_plot: uPlot, _axis: number, low: number, high: number) => decades(low, high) }
+          : {}),
         values: (_plot, at) => at.map((value) => (value === null ? "" : spec.yName(value))),
       },
     ],
@@ -113,4 +116,10 @@ function logRange(_plot: uPlot, low: number, high: number): [number, number] {
 function everyNth(ticks: readonly number[], most: number): number[] {
   const every = Math.max(1, Math.ceil(ticks.length / most));
   return ticks.filter((_, index) => index % every === 0);
+}
+
+function decades(low: number, high: number): number[] {
+  const powers: number[] = [];
+  for (let at = 10 ** Math.ceil(Math.log10(low)); at <= high; at *= 10) powers.push(at);
+  return powers;
 }

@@ -58,10 +58,16 @@ export function momentName(range: Range, at_ms: number): string {
 
 /** Round moments inside a span to write at an axis. */
 export function ticksOf(range: Range, span: Span, most = 8): number[] {
-  const step = { hour: 10 * MINUTE_MS, day: 3 * HOUR_MS, week: 24 * HOUR_MS }[range];
-  const first = new Date(span.from_ms).setHours(0, 0, 0, 0);
-  const ticks: number[] = [];
-  for (let at = first; at <= span.to_ms; at += step) if (at >= span.from_ms) ticks.push(at);
+  const ticks = roundMoments(range, span).filter((at) => at >= span.from_ms);
   const every = Math.max(1, Math.ceil(ticks.length / most));
   return ticks.filter((_, index) => index % every === 0);
+}
+
+function roundMoments(range: Range, span: Span): number[] {
+  // Days have not always 24 hours.
+  if (range === "week") return bucketStarts(range, span);
+  const step = range === "hour" ? 10 * MINUTE_MS : 3 * HOUR_MS;
+  const moments: number[] = [];
+  for (let at = new Date(span.from_ms).setHours(0, 0, 0, 0); at <= span.to_ms; at += step) moments.push(at);
+  return moments;
 }

@@ -141,7 +141,12 @@ export class StatsElement extends LitElement {
           isTable
             ? panel("Tokens and cost", bucketsTable(range, buckets), true)
             : html`${panel("Tokens", html`<x-chart .spec=${tokensChart(range, buckets)}></x-chart>`)}
-              ${panel("Cost", html`<x-chart .spec=${costChart(range, buckets)}></x-chart>`)}`
+              ${panel(
+                "Cost",
+                buckets.some(({ cost_usd }) => cost_usd > 0)
+                  ? html`<x-chart .spec=${costChart(range, buckets)}></x-chart>`
+                  : html`<p class="empty">No agent told of a cost in the last ${range}.</p>`,
+              )}`
         }
         ${panel(
           "Turns and waits",
@@ -173,14 +178,13 @@ export class StatsElement extends LitElement {
     const sum = (of: (turn: Stats["turns"][number]) => number): number =>
       turns.reduce((total, turn) => total + of(turn), 0);
     const answered = waits.map(({ started_at_ms, ended_at_ms }) => (ended_at_ms ?? until_ms) - started_at_ms);
-    const failed = turns.filter(({ status }) => isBad(status)).length;
     const wait = percentile(answered, 50);
     const tiles: [string, string, string][] = [
-      ["Turns", String(turns.length), failed === 0 ? "none failed" : `${failed} failed`],
+      ["Turns", String(turns.length), failedWords(turns)],
       ["Tokens in", tokensText(sum(({ input_tokens }) => input_tokens ?? 0)), ""],
       ["Tokens out", tokensText(sum(({ output_tokens }) => output_tokens ?? 0)), ""],
       ["Cost", costText(sum(({ cost_usd }) => cost_usd ?? 0)), ""],
-      ["Tool calls", String(tools.length), `${tools.filter(({ status }) => isBad(status)).length} failed`],
+      ["Tool calls", String(tools.length), failedWords(tools)],
       ["Waited for you", String(waits.length), wait === undefined ? "" : `half under ${durationText(wait)}`],
     ];
     return html`<dl class="tiles">
@@ -219,6 +223,11 @@ export class StatsElement extends LitElement {
     if (range !== undefined) this.#choose(range);
     else if (event.key === KEYS.table) this.#switch();
   };
+}
+
+function failedWords(list: readonly { status: string }[]): string {
+  const failed = list.filter(({ status }) => isBad(status)).length;
+  return failed === 0 ? "none failed" : `${failed} failed`;
 }
 
 function panel(title: string, content: TemplateResult, isWide = false): TemplateResult {

@@ -99,7 +99,7 @@ export function lanesTable(
   return html`<div class="table-scroll">
     <table class="figures">
       <thead>
-        <tr><th scope="col">Session</th><th scope="col">Turns and waits</th></tr>
+        <tr><th scope="col">Session</th><th scope="col" class="figures-list">Turns and waits</th></tr>
       </thead>
       <tbody>
         ${lanes.map(({ session_id, turns, waits }) => {

@@ -1,7 +1,7 @@
 // <x-fleet>: all sessions as a tree, those that wait for a person first. Only the rows in sight are in the page.
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
-import { fleetRows } from "../../../src/client/view/fleet.ts";
+import { type Fleet, fleetRows } from "../../../src/client/view/fleet.ts";
 import { costText, tokensText } from "../../../src/client/view/words.ts";
 import type { App } from "../app-types.ts";
 import { Follow } from "../follow.ts";
@@ -14,6 +14,7 @@ import {
   type Group,
   groupRows,
   type Item,
+  isMatch,
   offsetOf,
   searchRows,
   stepFrom,
@@ -28,6 +29,14 @@ const GROUP_WORDS: Record<Group, string> = {
   idle: "Idle",
   stopped: "Stopped",
 };
+/** What the order of the list follows from. */
+interface MadeOf {
+  fleet: Fleet;
+  search: string;
+  folded: ReadonlySet<string>;
+  minute: number;
+}
+const KEYS_OF_LIST = ["fleet", "search", "folded", "minute"] as const;
 /** From this width on a row is one line with columns. */
 const WIDE_PX = 760;
 
@@ -36,7 +45,8 @@ export class FleetElement extends LitElement {
   declare app: App | undefined;
 
   #search = "";
-  #folded = new Set<string>();
+  #folded: ReadonlySet<string> = new Set();
+  #arranged: { madeOf?: MadeOf } = {};
   #cursor: string | undefined;
   #items: Item[] = [];
   #heights = { row: 52, group: 32 };
@@ -75,7 +85,7 @@ export class FleetElement extends LitElement {
       return fleet.link.state === "live"
         ? html`<x-welcome .app=${app}></x-welcome>`
         : html`<p class="empty" role="status"><span class="spinner"></span> Looking for sessions…</p>`;
-    this.#items = groupRows(searchRows(fleetRows(fleet, app.now()), this.#search), this.#folded);
+    this.#arrange(fleet, app.now());
     return html`<div class="fleet-head">
         <label class="fleet-filter">
           ${icon("search")}
@@ -99,6 +109,15 @@ export class FleetElement extends LitElement {
         ${this.#totals(app)}
       </div>
       ${this.#list(app)}`;
+  }
+
+  /** Scrolling and the clock draw often, and change nothing of this; the order goes by minutes. */
+  #arrange(fleet: Fleet, now: number): void {
+    const made = { fleet, search: this.#search, folded: this.#folded, minute: Math.floor(now / 60_000) };
+    const { madeOf } = this.#arranged;
+    if (madeOf !== undefined && KEYS_OF_LIST.every((key) => madeOf[key] === made[key])) return;
+    this.#arranged = { madeOf: made };
+    this.#items = groupRows(searchRows(fleetRows(fleet, now), this.#search), this.#folded);
   }
 
   #totals(app: App): TemplateResult {
@@ -195,6 +214,7 @@ export class FleetElement extends LitElement {
     if (event.isComposing) return;
     if (event.key === "ArrowDown" || event.key === "Enter") {
       event.preventDefault();
+      this.#cursor = this.#firstMatch();
       this.#move(0);
       this.querySelector<HTMLElement>(".fleet-list")?.focus();
       if (event.key === "Enter") this.#open();
@@ -205,6 +225,12 @@ export class FleetElement extends LitElement {
       this.querySelector<HTMLElement>(".fleet-list")?.focus();
     }
   };
+
+  /** Not one that is only shown because of those below it. */
+  #firstMatch(): string | undefined {
+    const found = this.#items.find((item) => item.kind === "row" && isMatch(item.row.session, this.#search));
+    return found?.kind === "row" ? found.row.session.session_id : undefined;
+  }
 
   readonly #onFocus = (): void => {
     const route = this.app?.route.get();
@@ -247,8 +273,8 @@ export class FleetElement extends LitElement {
     const parent = item.row.session.parent;
     if (isFolded && (item.children === 0 || item.isFolded) && parent !== undefined && item.row.depth > 0)
       this.#cursor = parent;
-    else if (isFolded && item.children > 0) this.#folded.add(id);
-    else this.#folded.delete(id);
+    else if (isFolded && item.children > 0) this.#folded = new Set([...this.#folded, id]);
+    else this.#folded = new Set([...this.#folded].filter((other) => other !== id));
     this.requestUpdate();
   }
 

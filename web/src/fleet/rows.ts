@@ -11,36 +11,26 @@ export type Item =
 
 const WORKING = new Set(["working", "thinking"]);
 
-/** Rows that match, with those above them in the tree; every word must be in the session somewhere. */
+/** Rows that match, with those above them in the tree. */
 export function searchRows(rows: readonly FleetRow[], search: string): FleetRow[] {
-  const words = search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [...rows];
   const kept: FleetRow[] = [];
   let depth = -1;
   for (const row of [...rows].reverse()) {
     const isAbove = row.depth === depth - 1;
-    if (!isAbove && !matches(row.session, words)) continue;
+    if (!isAbove && !isMatch(row.session, search)) continue;
     kept.push(row);
     depth = row.depth;
   }
   return kept.reverse();
 }
 
-function matches(session: SessionView, words: readonly string[]): boolean {
+/** Every word is in the session somewhere; of an id only its beginning counts. */
+export function isMatch(session: SessionView, search: string): boolean {
   const { session_id, name, title, backend, provider, cwd, model, activity_state, last_action } = session;
-  const all = [
-    session_id,
-    name,
-    title,
-    backend,
-    provider,
-    cwd,
-    model,
-    activity_state,
-    last_action?.summary_text,
-  ];
+  const all = [name, title, backend, provider, cwd, model, activity_state, last_action?.summary_text];
   const text = all.filter(Boolean).join("\n").toLocaleLowerCase();
-  return words.every((word) => text.includes(word));
+  const words = search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => text.includes(word) || session_id.toLowerCase().startsWith(word));
 }
 
 /** Families under the heading of what the most pressing of them does; the order inside a group stays. */

@@ -24,6 +24,10 @@ export type Folds = ReadonlyMap<string, boolean>;
 /** So much of a text is one piece: a screen or two. */
 const PIECE_CHARS = 4_000;
 const PIECE_LINES = 120;
+/** Texts that never ended were cut off; a reader that is missed is made again. */
+const MAX_READERS = 50;
+/** A line takes room even when it is short. */
+const LINE_CHARS = 30;
 
 export class FeedItems {
   readonly #whole = new WeakMap<Entry, FeedItem[]>();
@@ -50,6 +54,7 @@ export class FeedItems {
       for (const child of inner) add(child);
     };
     for (const entry of roots) add(entry);
+    if (this.#readers.size > MAX_READERS) this.#readers.clear();
     return items;
   }
 
@@ -75,7 +80,7 @@ export class FeedItems {
 
   /** The same block gives the same pieces, so that they are drawn once. */
   #cut(block: Block): readonly Block[] {
-    if (block.kind !== "code" || block.text.length < PIECE_CHARS) return [block];
+    if (block.kind !== "code" || sizeOf(block) <= PIECE_CHARS) return [block];
     const known = this.#cuts.get(block);
     if (known !== undefined) return known;
     const pieces = cutCode(block);
@@ -137,7 +142,7 @@ function inPieces(blocks: readonly Block[]): Block[][] {
 }
 
 function sizeOf(block: Block): number {
-  if (block.kind === "code") return block.text.length;
+  if (block.kind === "code") return block.text.length + LINE_CHARS * block.text.split("\n").length;
   if (block.kind === "list") return 400 * block.items.length;
   if (block.kind === "table") return 200 * block.rows.length;
   return 600;

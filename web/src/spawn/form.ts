@@ -45,7 +45,7 @@ function readBudget(text: string): number | undefined {
 }
 
 /** Of a form without errors. What was left empty is left out: the daemon and the agent decide then. */
-export function bodyOf(form: SpawnForm, idempotency_key: string): SpawnBody {
+export function bodyOf(form: SpawnForm): SpawnBody {
   const max_cost_usd = readBudget(form.budget);
   const text = (key: "cwd" | "name" | "model" | "parent"): Partial<SpawnBody> =>
     form[key].trim() === "" ? {} : { [key]: form[key].trim() };
@@ -58,7 +58,6 @@ export function bodyOf(form: SpawnForm, idempotency_key: string): SpawnBody {
     ...text("parent"),
     ...(form.approvals ? {} : { approvals: false }),
     ...(max_cost_usd === undefined ? {} : { budget: { max_cost_usd } }),
-    idempotency_key,
   };
 }
 

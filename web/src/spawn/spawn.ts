@@ -34,8 +34,6 @@ export class SpawnElement extends LitElement {
   declare trouble: string | undefined;
   declare status: DaemonStatus | undefined;
   declare isBusy: boolean;
-  /** The same until something of the form changes: a second click starts nothing twice. */
-  #key = crypto.randomUUID();
 
   constructor() {
     super();
@@ -194,7 +192,6 @@ export class SpawnElement extends LitElement {
 
   #set(change: Partial<SpawnForm>): void {
     this.form = { ...this.form, ...change };
-    this.#key = crypto.randomUUID();
     this.trouble = undefined;
     const left = Object.entries(this.errors).filter(([field]) => !(field in change));
     this.errors = Object.fromEntries(left);
@@ -230,7 +227,7 @@ export class SpawnElement extends LitElement {
     if (Object.keys(this.errors).length > 0) return this.#showFirstError();
     this.isBusy = true;
     try {
-      const { session } = await app.api.spawn(bodyOf(form, this.#key));
+      const { session } = await app.api.spawn(bodyOf(form));
       const models = { ...readRemembered(readKept()).models, [form.backend]: form.model.trim() };
       writeKept(
         JSON.stringify({ backend: form.backend, cwd: form.cwd.trim(), approvals: form.approvals, models }),

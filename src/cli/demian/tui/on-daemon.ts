@@ -39,7 +39,7 @@ export async function runOnDaemon(
     return await runSessionScreen({ io: terminal, driver });
   } finally {
     await driver.close();
-    context.output.note(`· it is still there: sm attach ${session_id}, sm stop ${session_id}`);
+    context.output.note(`· it goes on without the screen: sm attach ${session_id}`);
   }
 }
 

@@ -1,0 +1,71 @@
+// The program `blemees`: alone the screen of all sessions, otherwise what `sm` does, in its own name.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BuiltProgram } from "../built-program.ts";
+
+let program: BuiltProgram;
+let sm: BuiltProgram;
+beforeAll(async () => {
+  [program, sm] = await Promise.all([BuiltProgram.build("blemees"), BuiltProgram.build("sm")]);
+});
+afterAll(() => {
+  program.remove();
+  sm.remove();
+});
+
+const NOWHERE = "/nonexistent/d.sock";
+const run = (...args: string[]) => program.run(NOWHERE, args);
+
+test("its help and version are in its own name, and tell of the screens first", async () => {
+  const { stdout, code } = await run("--help");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^usage: blemees \[COMMAND …\]\n\n {2}blemees +all sessions on one screen/);
+  expect(stdout).toContain("blemees web ");
+  expect(stdout).not.toMatch(/\bsm /);
+  expect((await run("--version")).stdout).toMatch(/^blemees \d+\.\d+\.\d+\S*\n$/);
+});
+
+test("the help of every screen of the terminal is there under both names", async () => {
+  for (const word of ["tui", "attach", "codex-tui"]) {
+    expect((await run("help", word)).stdout).toMatch(/^usage: blemees (tui|attach) /);
+    expect((await sm.run(NOWHERE, ["help", word])).stdout).toMatch(/^usage: sm (tui|attach) /);
+  }
+});
+
+test("mistakes are told in its own name, also as JSON", async () => {
+  expect(await run("spwan")).toMatchObject({
+    code: 2,
+    stderr: "blemees: unknown command: spwan; did you mean spawn?\nTry 'blemees --help'.\n",
+  });
+  expect(await run("send")).toMatchObject({
+    code: 2,
+    stderr: "blemees: usage: blemees send ID text…\nTry 'blemees help send'.\n",
+  });
+  const { stderr } = await run("send", "--json");
+  expect(JSON.parse(stderr)).toMatchObject({
+    error: { code: "usage", message: "usage: blemees send ID text…" },
+  });
+});
+
+test("where there is no terminal a screen is refused with a sentence, and no daemon is started for it", async () => {
+  for (const args of [[], ["tui"], ["attach", "fixer"]]) {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^blemees: the screen needs a terminal .*; use `blemees tail -f`/);
+  }
+});
+
+test("completion is for its own name and asks itself", async () => {
+  const { stdout } = await run("completion", "bash");
+  expect(stdout).toContain("complete -o default -F _blemees blemees");
+  expect(stdout).toContain("$(blemees --no-start all --ids");
+  expect(stdout).not.toContain("sm --no-start");
+});
+
+test("what draws is not read before a screen is opened", () => {
+  for (const { modules } of [program, sm]) {
+    const heavy = modules.filter((path) =>
+      /node_modules\/(ink|react|marked|lowlight)\/|src\/tui\//.test(path),
+    );
+    expect(heavy).toEqual([]);
+  }
+});

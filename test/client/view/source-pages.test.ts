@@ -1,0 +1,87 @@
+// What a source does where a real daemon is too fast or too small: many pages, and events between two reads.
+import { afterEach, expect, test, vi } from "vitest";
+import type { StreamItem, ViewPort } from "../../../src/client/view/port.ts";
+import { openSource, type SourceOptions } from "../../../src/client/view/source.ts";
+import type { ViewInput } from "../../../src/client/view/types.ts";
+import { anEvent, aView } from "../session-views.ts";
+
+const PATIENT = { timeout: 10_000, interval: 5 };
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A session with so many stored events; its stream gives what the test puts in. */
+function session(stored: number, options: SourceOptions) {
+  const world = { last_seq: stored };
+  const live: StreamItem[] = [];
+  let wake: () => void = () => undefined;
+  async function* waiting<T>(signal: AbortSignal, items: T[]): AsyncGenerator<T, void> {
+    while (!signal.aborted) {
+      const item = items.shift();
+      if (item !== undefined) yield item;
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+    }
+  }
+  const port = {
+    session: async () => aView({ last_seq: world.last_seq }),
+    requests: async () => ({ requests: [] }),
+    queue: async () => ({ session_id: "s1", queued: [], recent: [] }),
+    changes: (signal: AbortSignal) => waiting(signal, [{ kind: "reset" }]),
+    events: async (_id: string, { since_seq, limit }: { since_seq: number; limit: number }) => {
+      const end = Math.min(world.last_seq, since_seq + limit);
+      const events = Array.from({ length: Math.max(0, end - since_seq) }, (_, at) =>
+        anEvent(since_seq + 1 + at),
+      );
+      const facts = { earliest_seq: 1, latest_seq: world.last_seq, history_gap: false, gap_reason: null };
+      return { ...facts, events, next_seq: Math.max(end, since_seq) };
+    },
+    follow: (_id: string, { signal, onOpen }: { signal: AbortSignal; onOpen: () => void }) => {
+      onOpen();
+      return waiting(signal, live);
+    },
+  } as unknown as ViewPort;
+  const inputs: ViewInput[] = [];
+  const source = openSource(port, "s1", (batch) => inputs.push(...batch), options);
+  closers.push(() => source.close());
+  const seqs = (): (number | null)[] => {
+    const from = inputs.findLastIndex(({ kind }) => kind === "reset");
+    return inputs.slice(from + 1).flatMap((input) => (input.kind === "frame" ? [input.seq] : []));
+  };
+  const give = (seq: number): void => {
+    live.push({ kind: "frame", seq, frame: { type: "agent.notice" } });
+    wake();
+  };
+  return { source, world, inputs, seqs, give };
+}
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+test("a history of several pages is read to its end, from the event on that is wanted", async () => {
+  const { seqs } = session(3_500, { history: 2_500 });
+  await vi.waitFor(() => expect(seqs()).toHaveLength(2_500), PATIENT);
+  expect(seqs()).toEqual(range(1_001, 3_500));
+});
+
+test("an event that is stored while an earlier history is read, and comes on the stream behind it, comes once", async () => {
+  const { source, world, seqs, give } = session(10, { history: 3 });
+  await vi.waitFor(() => expect(seqs()).toEqual([8, 9, 10]), PATIENT);
+  world.last_seq = 11;
+  expect(await source.loadEarlier()).toBe(true);
+  await vi.waitFor(() => expect(seqs()).toEqual(range(5, 10)), PATIENT);
+  give(11);
+  await vi.waitFor(() => expect(seqs()).toEqual(range(5, 11)), PATIENT);
+});
+
+test("there is nothing earlier than the first event", async () => {
+  const { source, seqs } = session(5, { history: 3 });
+  await vi.waitFor(() => expect(seqs()).toHaveLength(3), PATIENT);
+  expect(await source.loadEarlier()).toBe(true);
+  await vi.waitFor(() => expect(seqs()).toEqual(range(1, 5)), PATIENT);
+  expect(await source.loadEarlier()).toBe(false);
+});

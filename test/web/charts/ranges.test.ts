@@ -1,0 +1,47 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bucketStarts, RANGES, spanOf, ticksOf } from "../../../web/src/charts/ranges.ts";
+
+describe("buckets of a span", () => {
+  it("cover all of it without a hole, in every range and at every time", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...RANGES), fc.integer({ min: 0, max: 4e12 }), (range, now) => {
+        const span = spanOf(range, now);
+        const starts = bucketStarts(range, span);
+        expect(starts[0]).toBeLessThanOrEqual(span.from_ms);
+        expect(starts.at(-1)).toBeLessThanOrEqual(span.to_ms);
+        expect(starts.length).toBeLessThanOrEqual(32);
+        for (const [at, start] of starts.entries())
+          if (at > 0) expect(start).toBeGreaterThan(starts[at - 1] ?? 0);
+      }),
+    );
+  });
+
+  it("begin where a clock on the wall begins a day or an hour", () => {
+    const now = new Date(2026, 9, 27, 12, 34, 56).getTime();
+    const days = bucketStarts("week", spanOf("week", now));
+    const midnights = Array.from({ length: 8 }, (_, at) => new Date(2026, 9, 20 + at).getTime());
+    expect(days).toEqual(midnights);
+    const hours = bucketStarts("day", spanOf("day", now));
+    expect(hours.map((start) => new Date(start).getMinutes())).toEqual(Array.from({ length: 25 }, () => 0));
+  });
+});
+
+describe("ticks of an axis", () => {
+  it("lie in the span and are not more than there is room for", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...RANGES),
+        fc.integer({ min: 1e12, max: 2e12 }),
+        fc.integer({ min: 2, max: 12 }),
+        (range, now, most) => {
+          const span = spanOf(range, now);
+          const ticks = ticksOf(range, span, most);
+          expect(ticks.length).toBeGreaterThan(0);
+          expect(ticks.length).toBeLessThanOrEqual(most);
+          for (const tick of ticks) expect(tick >= span.from_ms && tick <= span.to_ms).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,124 @@
+// The page's client against a real daemon over loopback: entering by a link, what happens in a session, a restart.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HttpClient } from "../../src/client/http.ts";
+import { shareChanges } from "../../src/client/view/share.ts";
+import { openSource } from "../../src/client/view/source.ts";
+import type { RequestRow, View } from "../../src/client/view/types.ts";
+import { applyInputs, emptyView } from "../../src/client/view.ts";
+import { WebClient } from "../../web/src/api/client.ts";
+import type { Slots } from "../../web/src/api/slots.ts";
+import { ApiError } from "../../web/src/api/transport.ts";
+import { enter, type Place } from "../../web/src/auth.ts";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+
+let daemon: TestDaemon;
+let origin: string;
+let token: string;
+
+beforeAll(async () => {
+  daemon = await startDaemon();
+  const link = new URL((await new HttpClient({ socket: daemon.socket }).webLink({ port: 0 })).url);
+  origin = link.origin;
+  const entrance = await enter(placeAt(link.hash));
+  if (entrance.kind === "out") throw new Error(`the link was refused: ${entrance.why}`);
+  token = entrance.token;
+});
+afterAll(() => daemon.close());
+
+function placeAt(hash: string): Place {
+  const nothing = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
+  return {
+    location: { hash, pathname: "/" },
+    history: { replaceState: () => undefined },
+    storage: nothing,
+    fetch: (path, init) => fetch(origin + path, init),
+  };
+}
+
+/** A view that lives; `until` resolves when it is as wanted. */
+function watching(client: WebClient, session_id: string) {
+  let view: View = emptyView();
+  let check = (): void => undefined;
+  const source = openSource(shareChanges(client), session_id, (inputs) => {
+    view = applyInputs(view, inputs);
+    check();
+  });
+  const until = <T>(find: (view: View) => T | undefined | false): Promise<T> =>
+    new Promise((resolve) => {
+      check = () => {
+        const found = find(view);
+        if (found !== undefined && found !== false) resolve(found);
+      };
+      check();
+    });
+  return { until, source, view: () => view };
+}
+const textIn = (view: View, words: string): boolean =>
+  view.entries.some((entry) => entry.kind === "text" && !entry.isOpen && entry.text.includes(words));
+
+describe("client", () => {
+  test("a wrong token is refused, and the page hears of it", async () => {
+    let refusals = 0;
+    const client = new WebClient({ origin, token: "wrong", onRefused: () => (refusals += 1) });
+    await expect(client.sessions()).rejects.toMatchObject({ code: "unauthorized", status: 401 });
+    expect(refusals).toBe(1);
+  });
+
+  test("a request is seen, answered with its hash, and the agent goes on", async () => {
+    const client = new WebClient({ origin, token });
+    const { session } = await client.spawn({ backend: "demo", prompt: "approve" });
+    const { until, source } = watching(client, session.session_id);
+    const request = await until((view): RequestRow | undefined => view.requests[0]);
+    await expect(client.send(session.session_id, "more")).rejects.toMatchObject({
+      code: "pending_structured_request",
+      status: 409,
+    });
+    await expect(
+      client.respond({ ...request, shown_hash: "0".repeat(64) }, { decision: "accept" }),
+    ).rejects.toMatchObject({ code: "request_changed" });
+    const reply = await client.respond(request, { decision: "decline", message: "not today" });
+    expect(reply.request).toMatchObject({
+      resolution_source: "tui",
+      answer: { decision: "decline", message: "not today" },
+    });
+    await until((view) => textIn(view, "not today") && view.requests.length === 0);
+    await source.close();
+  });
+
+  test("where there is no connection for a stream, the session is read in pieces", async () => {
+    const none: Slots = { take: async () => undefined };
+    const client = new WebClient({ origin, token, slots: none, pollMs: 20 });
+    const { session } = await client.spawn({ backend: "demo", prompt: "hello" });
+    const { until, source } = watching(client, session.session_id);
+    await until((view) => textIn(view, 'You said: "hello"') && view.link.state === "live");
+    await source.close();
+  });
+
+  test("an error has the daemon's code and words, a daemon that is away has ours", async () => {
+    const client = new WebClient({ origin, token });
+    await expect(client.session("nobody")).rejects.toMatchObject({ code: "session_unknown", status: 404 });
+    const away = new WebClient({ origin: "http://127.0.0.1:9", token });
+    const error = await away.sessions().catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ code: "connection_lost" });
+  });
+
+  test("a restart of the daemon loses nothing and tells nothing twice", async () => {
+    const client = new WebClient({ origin, token });
+    const { session } = await client.spawn({ backend: "demo", prompt: "one" });
+    const { until, source, view } = watching(client, session.session_id);
+    await until((now) => textIn(now, '"one"') && now.session?.turn === undefined);
+    const before = view().entries.map(({ id }) => id);
+    const { home } = daemon;
+    await daemon.kill("SIGTERM");
+    await until((now) => now.link.state === "lost");
+    daemon = await startDaemon({ home, args: ["--http", new URL(origin).port] });
+    await until((now) => now.link.state === "live");
+    await client.send(session.session_id, "two");
+    await until((now) => textIn(now, '"two"'));
+    const ids = view().entries.map(({ id }) => id);
+    expect(ids.slice(0, before.length)).toEqual(before);
+    expect(new Set(ids).size).toBe(ids.length);
+    await source.close();
+  });
+});

@@ -1,0 +1,46 @@
+// Sessions and statistics for tests of the page.
+import type { FleetRow } from "../../src/client/view/fleet.ts";
+import type { ToolStat, TurnStat } from "../../src/protocol/stats.ts";
+import type { SessionView } from "../../src/protocol/views.ts";
+
+export function sessionView(session_id: string, more: Partial<SessionView> = {}): SessionView {
+  return {
+    session_id,
+    backend: "demo",
+    provider: "demo",
+    children: [],
+    managed: true,
+    activity_state: "idle",
+    attached: false,
+    running: true,
+    stalled: false,
+    pending_requests: 0,
+    family_pending_requests: 0,
+    queued: 0,
+    turns: 0,
+    usage: {},
+    context_tokens: 0,
+    started_at_ms: 0,
+    last_active_at_ms: 0,
+    last_seq: 0,
+    ...more,
+  };
+}
+
+export function fleetRow(session_id: string, depth = 0, more: Partial<SessionView> = {}): FleetRow {
+  const session = sessionView(session_id, more);
+  return { session, depth, isWaiting: session.pending_requests > 0 };
+}
+
+export function turnStat(started_at_ms: number, more: Partial<TurnStat> = {}): TurnStat {
+  return { session_id: "s", backend: "demo", started_at_ms, status: "success", ...more };
+}
+
+export function toolStat(
+  tool: string,
+  latency_ms: number | undefined,
+  more: Partial<ToolStat> = {},
+): ToolStat {
+  const timed = latency_ms === undefined ? {} : { latency_ms };
+  return { session_id: "s", tool, started_at_ms: 0, status: "success", ...timed, ...more };
+}
