@@ -15,14 +15,14 @@ afterEach(async () => {
 function session(stored: number, options: SourceOptions) {
   const world = { last_seq: stored };
   const live: StreamItem[] = [];
-  let wake: () => void = () => undefined;
+  const wakers = new Set<() => void>();
   async function* waiting<T>(signal: AbortSignal, items: T[]): AsyncGenerator<T, void> {
     while (!signal.aborted) {
       const item = items.shift();
       if (item !== undefined) yield item;
       else
         await new Promise<void>((resolve) => {
-          wake = resolve;
+          wakers.add(resolve);
           signal.addEventListener("abort", () => resolve(), { once: true });
         });
     }
@@ -54,7 +54,7 @@ function session(stored: number, options: SourceOptions) {
   };
   const give = (seq: number): void => {
     live.push({ kind: "frame", seq, frame: { type: "agent.notice" } });
-    wake();
+    for (const wake of wakers) wake();
   };
   return { source, world, inputs, seqs, give };
 }

@@ -38,14 +38,14 @@ describe("a turn", () => {
 
 describe("a message of a person", () => {
   test("is shown once when it is delivered and echoed, with all of its text", () => {
-    const told = "x".repeat(500);
+    const told = "x".repeat(64 * 1024);
     const view = viewOf([delivered(told), echo([{ type: "text", text: `${told}yz` }, { type: "image" }])]);
     expect(view.entries).toMatchObject([{ id: "1", kind: "user", text: `${told}yz`, attachments: 1 }]);
     expect(viewOf([delivered(told)]).entries).toMatchObject([{ text: `${told}…` }]);
   });
 
   test("is whole when the queue knew it", () => {
-    const text = "y".repeat(600);
+    const text = "y".repeat(65 * 1024);
     const queue = [
       {
         message_id: "m",
@@ -56,7 +56,7 @@ describe("a message of a person", () => {
     ];
     const view = withFrames(
       applyInputs(viewOf([]), [{ kind: "queue", queue }]),
-      delivered(text.slice(0, 500), { message_id: "m", from: "s2" }),
+      delivered(text.slice(0, 64 * 1024), { message_id: "m", from: "s2" }),
     );
     expect(view.entries).toMatchObject([{ text, from: "s2" }]);
   });

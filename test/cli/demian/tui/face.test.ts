@@ -68,7 +68,8 @@ describe("before the screen", () => {
 
   beforeEach(() => {
     mkdirSync(join(world.workspace, ".demian/agents"), { recursive: true });
-    const text = "---\ndescription: Tidies up.\nmode: primary\n---\nYou tidy.\n";
+    const text =
+      "---\ndescription: Tidies up.\nmode: primary\ntools:\n  visible: [read_file]\npermissions: []\n---\nYou tidy.\n";
     writeFileSync(join(world.workspace, ".demian/agents/tidy.md"), text);
   });
 
