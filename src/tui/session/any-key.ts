@@ -13,7 +13,7 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
   const page = Math.max(1, context.feedHeight - 1);
   switch (actionOf(chord, "any")) {
     case "interrupt":
-      return onInterrupt(ui);
+      return onInterrupt(ui, context);
     case "escape":
       return onEscape(ui, context);
     case "next_request":
@@ -48,8 +48,8 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
 }
 
 /** Ctrl-C: interrupts what runs, or clears what is written; a second one leaves. */
-function onInterrupt(ui: SessionUi): Step {
-  if (ui.armed?.what === "leave") return step(ui, { kind: "leave" });
+function onInterrupt(ui: SessionUi, { endsWithScreen }: UiContext): Step {
+  if (ui.armed?.what === "leave") return step(ui, { kind: "leave", code: endsWithScreen ? 130 : 0 });
   const armed = { what: "leave", until_ms: ui.now_ms + ARMED_MS } as const;
   if (isTurnRunning(ui)) return step({ ...ui, armed }, { kind: "interrupt" });
   if (ui.mode === "chat" && !isEmpty(ui.editor)) return step({ ...ui, armed, editor: clear(ui.editor) });

@@ -43,7 +43,7 @@ export function waitingLines(ui: SessionUi): Line[] {
   ];
 }
 
-export function completionLines(ui: SessionUi, context: Pick<UiContext, "commands">): Line[] {
+export function completionLines(ui: SessionUi, context: Pick<UiContext, "commands" | "endsWithScreen">): Line[] {
   if (ui.overlay !== undefined) return [];
   const found = completions(ui, context);
   const lines = found.slice(0, MOST_COMPLETIONS).map(({ name, summary }): Line => {
@@ -53,13 +53,14 @@ export function completionLines(ui: SessionUi, context: Pick<UiContext, "command
   return hidden > 0 ? [...lines, [piece(`  … ${hidden} more`, STYLE.dim)]] : lines;
 }
 
-type HintContext = Pick<UiContext, "canGoBack" | "pickers">;
+type HintContext = Pick<UiContext, "canGoBack" | "pickers" | "endsWithScreen">;
 
 /** The last line: what was just told, or the keys. */
 export function hintLine(ui: SessionUi, context: HintContext, columns: number): Line {
   const { notice, armed } = ui;
   if (armed?.what === "leave") {
-    return [piece("Ctrl-C again leaves; the session goes on without this screen", STYLE.warn)];
+    const rest = context.endsWithScreen ? "" : "; the session goes on without this screen";
+    return [piece(`Ctrl-C again leaves${rest}`, STYLE.warn)];
   }
   if (armed?.what === "interrupt") return [piece("Esc again interrupts the turn", STYLE.warn)];
   if (notice !== undefined) {

@@ -101,7 +101,7 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
   if (text === "") return step(ui);
   const [word = ""] = /^\/\S+/.exec(text) ?? [];
   const command = context.commands.find(({ name }) => name === word);
-  if (LEAVE_COMMANDS.includes(text)) return step(ui, { kind: "leave" });
+  if (LEAVE_COMMANDS.includes(text)) return step(ui, { kind: "leave", code: 0 });
   if (command !== undefined) {
     if (isTurnRunning(ui) && !command.isAlways) {
       return step(told(ui, "warn", `${word} works when no turn runs: wait, or Ctrl-C interrupts`));
@@ -133,10 +133,13 @@ function vertical(ui: SessionUi, by: 1 | -1, context: UiContext): SessionUi {
 }
 
 /** What the beginning of a command can become. */
-export function completions(ui: SessionUi, { commands }: Pick<UiContext, "commands">) {
+export function completions(
+  ui: SessionUi,
+  { commands, endsWithScreen }: Pick<UiContext, "commands" | "endsWithScreen">,
+) {
   const { text } = ui.editor;
   if (!/^\/\S*$/.test(text)) return [];
-  const own = { name: "/exit", summary: "leave; the session goes on" };
+  const own = { name: "/exit", summary: endsWithScreen ? "stop what runs, and leave" : "leave; the session goes on" };
   return [...commands, own].filter(({ name }) => name.startsWith(text));
 }
 

@@ -40,7 +40,7 @@ export async function runEffect(effect: Effect, { driver, app, dispatch }: Effec
       case "back":
         return app.back();
       case "leave":
-        return app.leave(0);
+        return app.leave(effect.code);
       case "suspend":
         return app.suspend();
       case "repaint":

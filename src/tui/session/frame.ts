@@ -23,7 +23,7 @@ export interface FrameOptions {
   look: Look;
   title: string;
   settings: readonly string[];
-  context: Pick<UiContext, "commands" | "pickers" | "requestFocus" | "canGoBack">;
+  context: Pick<UiContext, "commands" | "pickers" | "requestFocus" | "endsWithScreen" | "canGoBack">;
 }
 
 export interface Frame {

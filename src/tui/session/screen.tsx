@@ -143,7 +143,7 @@ class SessionScreen implements Screen {
   }
 
   #context(): UiContext {
-    const { commands, pickers, requestFocus } = this.#driver;
+    const { commands, pickers, requestFocus, endsWithScreen = false } = this.#driver;
     const { feedHeight = 10, editorWidth = 70, requestScroll = 0 } = this.#frame ?? {};
     return {
       feed: this.#feed,
@@ -153,6 +153,7 @@ class SessionScreen implements Screen {
       commands,
       pickers,
       requestFocus,
+      endsWithScreen,
       canGoBack: this.#canGoBack,
     };
   }

@@ -104,7 +104,8 @@ export type Effect =
   | { kind: "command"; name: string; rest: string }
   | { kind: "load_picker"; key: string }
   | { kind: "choose"; key: string; value: string; label: string }
-  | { kind: "back" | "leave" | "suspend" | "repaint" };
+  | { kind: "leave"; code: number }
+  | { kind: "back" | "suspend" | "repaint" };
 
 export interface Step {
   ui: SessionUi;
@@ -123,5 +124,7 @@ export interface UiContext {
   commands: readonly Pick<DriverCommand, "name" | "summary" | "isAlways">[];
   pickers: readonly Pick<Picker, "key" | "title" | "takesText">[];
   requestFocus: "asked" | "modal";
+  /** The session ends with the screen. */
+  endsWithScreen: boolean;
   canGoBack: boolean;
 }

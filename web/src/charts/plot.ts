@@ -51,7 +51,7 @@ function optionsOf(
     cursor: {
       y: false,
       points: { show: spec.kind === "points" },
-      drag: { x: spec.kind === "points", y: false },
+      drag: { x: false, y: false },
     },
     scales: {
       x: { time: true, range: () => [spec.span.from_ms, spec.span.to_ms] },

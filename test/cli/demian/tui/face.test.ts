@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { askTrust } from "../../../../src/cli/demian/trust-start.ts";
 import { Output } from "../../../../src/cli/output.ts";
+import { listTrustables } from "../../../../src/runtime/config/trustable.ts";
 import { createRuntime } from "../../../../src/runtime/runtime.ts";
 import { Screenplay } from "../in-process.ts";
 import { memoryIo } from "../memory-io.ts";
@@ -59,11 +60,9 @@ describe("before the screen", () => {
     return plain(io.stderr.text);
   }
 
-  const agentNames = async (): Promise<string[]> => {
-    const runtime = await createRuntime({ cwd: world.workspace, env: world.env });
-    const names = runtime.agents.list().map(({ agent }) => agent.name);
-    await runtime.close();
-    return names;
+  const states = async (): Promise<string[]> => {
+    const { files } = await listTrustables({ cwd: world.workspace, env: world.env }, { userTools: false });
+    return files.map(({ state }) => state);
   };
 
   beforeEach(() => {
@@ -75,19 +74,19 @@ describe("before the screen", () => {
 
   test("a file that nobody decided about is shown, and yes trusts exactly it", async () => {
     expect(await ask("y")).toContain("You tidy.");
-    expect(await agentNames()).toContain("tidy");
+    expect(await states()).toEqual(["trusted"]);
     expect(await ask()).toBe("");
   });
 
   test("Enter decides nothing, and it is asked again", async () => {
     await ask("");
-    expect(await agentNames()).not.toContain("tidy");
+    expect(await states()).toEqual(["unknown"]);
     expect(await ask("")).toContain("You tidy.");
   });
 
   test("never is never", async () => {
     await ask("n");
     expect(await ask()).toBe("");
-    expect(await agentNames()).not.toContain("tidy");
+    expect(await states()).toEqual(["refused"]);
   });
 });
