@@ -7,6 +7,7 @@ import { configPage } from "./config.ts";
 import { demianSchemaFile, demianTables } from "./demian.ts";
 import { errorsPage } from "./errors.ts";
 import { httpPage, openApiFile } from "./http.ts";
+import { keyTables } from "./keys.ts";
 import { schemaFiles } from "./schemas.ts";
 import { fillSections } from "./sections.ts";
 
@@ -51,8 +52,11 @@ export function writeDocs(root: string, isCheck: boolean): number {
 
 /** Pages of which only parts are generated: they have to be there. */
 function filledPages(root: string): [path: string, text: string][] {
-  const path = "docs/demian.md";
-  return [[path, fillSections(readFileSync(join(root, path), "utf8"), demianTables())]];
+  const pages = [
+    ["docs/demian.md", demianTables()],
+    ["docs/faces.md", keyTables()],
+  ] as const;
+  return pages.map(([path, tables]) => [path, fillSections(readFileSync(join(root, path), "utf8"), tables)]);
 }
 
 function readIfThere(path: string): string | undefined {

@@ -30,6 +30,12 @@ export function applyInputs(view: View, inputs: readonly ViewInput[], limits: Pa
   return draft.hasChanged ? closeDraft(draft) : view;
 }
 
+/** Where what is kept begins, when what came before was dropped: for `loadEarlier` (view/source.ts). */
+export function keptFrom({ dropped, entries }: View): number | undefined {
+  if (dropped === 0) return undefined;
+  return entries.find(({ seq }) => seq !== null)?.seq ?? undefined;
+}
+
 export interface EntryChange {
   entry: Entry;
   /** As it was; absent when it is new. */
@@ -86,11 +92,11 @@ function applyFrame(draft: Draft, input: ViewInput & { kind: "frame" }): void {
 }
 
 /** What is made of events goes; what the manager said of the session stays until it says something else. */
-function reset(draft: Draft): void {
+function reset(draft: Draft, { up_to }: ViewInput & { kind: "reset" }): void {
   const { session, requests, queue, link } = draft.view;
   draft.view = { ...emptyView(), ...optional("session", session), requests, queue, link };
   draft.entries = [];
-  draft.memory = emptyMemory();
+  draft.memory = { ...emptyMemory(), ...optional("wholeTo", up_to) };
   draft.hasChanged = true;
 }
 

@@ -127,6 +127,10 @@ class ScreenApp implements App {
     this.changed("now");
   }
 
+  turnMouse(): boolean {
+    return this.#terminal.turnMouse();
+  }
+
   notify(alert: Alert): void {
     this.#notifier.alert(alert);
     this.#options.notify?.(alert);

@@ -24,15 +24,24 @@ const EDITING: readonly (readonly [string, string])[] = [
 ];
 
 export function helpLines(scroll: number, columns: number, height: number, look: Look): string[] {
-  const lines = PLACES.flatMap(([place, title]) => [
-    [piece(title, STYLE.bold)] as Line,
-    ...keyLines(place).flatMap(([keys, summary]) => keyLine(keys, summary, columns)),
-  ]);
+  const lines = allLines(columns);
   const from = Math.max(0, Math.min(scroll, lines.length - height));
   return lines.slice(from, from + height).map((line) => draw(line, columns, look));
 }
 
-function keyLines(place: Place): (readonly [string, string])[] {
+export function helpRowCount(columns: number): number {
+  return allLines(columns).length;
+}
+
+function allLines(columns: number): Line[] {
+  return PLACES.flatMap(([place, title]) => [
+    [piece(title, STYLE.bold)],
+    ...keyRows(place).flatMap(([keys, summary]) => keyLine(keys, summary, columns)),
+  ]);
+}
+
+/** What the keys of a place do: their names, and in words. */
+export function keyRows(place: Place): (readonly [keys: string, summary: string])[] {
   const rows = (KEYS as readonly KeyRow[]).filter(({ where }) => where === place);
   const own = rows.map(({ keys, summary }) => [keys.map(keyName).join(", "), summary] as const);
   return place === "text" ? [...own, ...EDITING] : own;

@@ -5,7 +5,7 @@ import { type Instance, render } from "ink";
 import type { ReactElement } from "react";
 import type { Decoded } from "./keys/decode.ts";
 import { KeyReader } from "./keys/reader.ts";
-import { CursorPlace } from "./lines.tsx";
+import { filledFrame, ROW_MARK_COLUMNS, Wanted } from "./lines.tsx";
 import { type Painted, paint } from "./paint.ts";
 import type { Input, Size, TerminalIo } from "./screen-types.ts";
 
@@ -22,11 +22,16 @@ export interface TerminalEvents {
 const CLEAR = "\x1b[0m\x1b[H\x1b[2J";
 const ENTER = `\x1b[?1049h\x1b[?2004h\x1b[?7l\x1b[?25l${CLEAR}`;
 const LEAVE = `${CLEAR}\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l`;
+/** Presses and the wheel, in the form without limits. Without it many terminals send the wheel as arrow keys. */
+const MOUSE_ON = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF = "\x1b[?1006l\x1b[?1000l";
 /** Asks whether the terminal knows the kitty keyboard protocol; it is turned on when it says so. */
 const ASK_KITTY = "\x1b[?u";
 const KITTY_ON = "\x1b[>1u";
 const KITTY_OFF = "\x1b[<u";
 const SIGNALS = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130 } as const;
+/** By then a signal that stops us has done so; where nobody could continue us (no shell above) it does nothing. */
+const STOPPING_MS = 100;
 const SMALLEST: Size = { columns: 20, rows: 4 };
 const NOTHING: Painted = { rows: [] };
 
@@ -35,11 +40,12 @@ export class Terminal {
   readonly #events: TerminalEvents;
   readonly #reader: KeyReader;
   readonly #undo: (() => void)[] = [];
-  readonly #cursor: { at?: Painted["cursor"] } = {};
+  readonly #wanted: { now: Painted } = { now: NOTHING };
   #ink: Instance | undefined;
   #painted: Painted = NOTHING;
   #isOurs = false;
   #hasKitty = false;
+  #hasMouse = true;
 
   constructor(io: TerminalIo, events: TerminalEvents) {
     this.#io = io;
@@ -66,6 +72,7 @@ export class Terminal {
       this.#listen(process, signal, () => this.#events.onEnd(code));
     }
     this.#listen(process, "SIGCONT", () => this.#take());
+    this.#listen(process, "SIGTSTP", this.#onStop);
     // The last way out: whatever ends the process, the terminal is put back.
     this.#listen(process, "exit", () => this.#giveBack());
     stdin.resume();
@@ -75,7 +82,7 @@ export class Terminal {
   /** Draws this instead of what is there. */
   draw(element: ReactElement): void {
     if (!this.#isOurs) return;
-    const whole = <CursorPlace.Provider value={this.#cursor}>{element}</CursorPlace.Provider>;
+    const whole = <Wanted.Provider value={this.#wanted}>{element}</Wanted.Provider>;
     if (this.#ink !== undefined) {
       this.#ink.rerender(whole);
       return;
@@ -97,10 +104,16 @@ export class Terminal {
     this.write(CLEAR);
   }
 
-  /** Like Ctrl-Z in a shell: SIGCONT brings the screen back. */
+  /** Like Ctrl-Z in a shell: stops the whole job, also the program that started this one; SIGCONT brings it back. */
   suspend(): void {
-    this.#giveBack();
-    process.kill(process.pid, "SIGTSTP");
+    this.#stop(0);
+  }
+
+  /** The mouse is for us (the wheel scrolls), or for the terminal (it selects text). Gives whether it is for us now. */
+  turnMouse(): boolean {
+    this.#hasMouse = !this.#hasMouse;
+    this.write(this.#hasMouse ? MOUSE_ON : MOUSE_OFF);
+    return this.#hasMouse;
   }
 
   write(sequence: string): void {
@@ -113,15 +126,28 @@ export class Terminal {
     this.#io.stdin.pause();
   }
 
+  readonly #onStop = (): void => this.#stop(process.pid);
+
+  #stop(pid: number): void {
+    this.#giveBack();
+    // Without a listener the signal does what it always does.
+    process.off("SIGTSTP", this.#onStop);
+    process.kill(pid, "SIGTSTP");
+    process.on("SIGTSTP", this.#onStop);
+    setTimeout(() => {
+      if (!this.#isOurs && this.#undo.length > 0) this.#take();
+    }, STOPPING_MS);
+  }
+
   #take(): void {
+    const enter = ENTER + (this.#hasMouse ? MOUSE_ON : "");
+    this.#raw(true);
     if (this.#isOurs) {
-      // Continued by somebody who did not stop us by our own key: the shell may have changed the terminal.
-      this.#raw(true);
-      this.#write(ENTER);
+      // Continued by somebody who stopped us in a way that cannot be seen: the shell may have changed the terminal.
+      this.#write(enter);
     } else {
-      this.#raw(true);
       this.#isOurs = true;
-      this.#write(ENTER + ASK_KITTY);
+      this.#write(enter + ASK_KITTY);
       this.#events.onShown(true);
     }
     this.#events.onSize();
@@ -132,7 +158,7 @@ export class Terminal {
     this.#events.onShown(false);
     this.#unmount();
     this.#painted = NOTHING;
-    this.#write((this.#hasKitty ? KITTY_OFF : "") + LEAVE);
+    this.#write((this.#hasKitty ? KITTY_OFF : "") + MOUSE_OFF + LEAVE);
     this.#isOurs = false;
     this.#hasKitty = false;
     this.#raw(false);
@@ -184,8 +210,8 @@ export class Terminal {
   }
 
   #onFrame(frame: string): void {
-    const { rows } = this.size;
-    const next = { rows: frame.split("\n").slice(0, rows), cursor: this.#cursor.at };
+    const { rows, cursor } = this.#wanted.now;
+    const next = { rows: filledFrame(frame, rows).slice(0, this.size.rows), cursor };
     const change = paint(this.#painted, next);
     this.#painted = next;
     if (change !== "") this.#write(change);
@@ -197,9 +223,7 @@ export class Terminal {
     let isFirst = true;
     const stream = {
       isTTY: true,
-      get columns() {
-        return terminal.size.columns;
-      },
+      columns: ROW_MARK_COLUMNS,
       get rows() {
         return terminal.size.rows;
       },

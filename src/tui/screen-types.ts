@@ -10,7 +10,7 @@ export interface Size {
 
 /**
  * What was typed. `key`: a chord by its name, modifiers in the order ctrl-alt-shift-: "ctrl-c", "alt-enter", "up",
- * "shift-tab", "pageup", "f1", "escape", "enter", "backspace". `text`: one printable character. `paste`: a whole
+ * "shift-tab", "pageup", "f1", "escape", "enter", "backspace", "wheelup". `text`: one printable character. `paste`: a whole
  * paste, which is never a key.
  */
 export type Input =
@@ -48,6 +48,8 @@ export interface App {
   suspend(): void;
   /** Draws everything anew. */
   repaint(): void;
+  /** Whether the mouse is for the screen (its wheel scrolls) or for the terminal (it selects text): the other one. */
+  turnMouse(): boolean;
   notify(alert: Alert): void;
 }
 

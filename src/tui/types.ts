@@ -18,8 +18,11 @@ export interface SessionDriver {
   /** The request whole, when the row is cut. */
   wholeRequest(request: RequestRow): Promise<RequestRow>;
   cancelQueued(message_id: string): Promise<void>;
-  /** Begins earlier in the history: everything comes anew behind a `reset`. False: there is nothing earlier. */
-  loadEarlier(): Promise<boolean>;
+  /**
+   * Begins earlier in the history: everything comes anew behind a `reset`. `kept_from`: where the view begins, when it
+   * dropped what came before. False: there is nothing earlier.
+   */
+  loadEarlier(kept_from?: number): Promise<boolean>;
   /** Words that begin with `/` and are for the face, not for the agent; with `/exit` the screen deals itself. */
   readonly commands: readonly DriverCommand[];
   /** Lists to choose from, opened by a key in an empty composer. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Entry, TextEntry, ToolEntry } from "../../src/client/view/types.ts";
 import { FeedItems } from "../../web/src/session/items.ts";
-import { findEntries, stepHit } from "../../web/src/session/search.ts";
+import { EntryFinder, stepHit } from "../../web/src/session/search.ts";
 
 const tool = (id: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
   kind: "tool",
@@ -95,8 +95,8 @@ describe("search", () => {
   const entries = [text("a", "The Word"), tool("b", { output: "a word too" }), text("c", "nothing")];
 
   test("finds in what was said and what came out of tools, whatever the case", () => {
-    expect(findEntries(entries, " WORD ")).toEqual(["a", "b"]);
-    expect(findEntries(entries, "  ")).toEqual([]);
+    expect(new EntryFinder().find(entries, " WORD ")).toEqual(["a", "b"]);
+    expect(new EntryFinder().find(entries, "  ")).toEqual([]);
   });
 
   test("begins at the newest hit and goes around", () => {

@@ -26,7 +26,7 @@
 //         diff                         .diff > .diff-change > .diff-file(.diff-path .diff-kind .diff-added .diff-removed)
 //                                      + pre.diff-lines > span.diff-line[data-op=add|del|ctx|hunk|meta]
 //     button.below                     new below
-//     div.requests > article.card      data-type data-status data-drawn; .card-head(.card-title .card-from) .card-fact
+//     div.requests > article.card      data-type data-status; .card-head(.card-title .card-from) .card-fact
 //                                      (.card-label .card-value) .card-words .card-section[data-form] > h3 + pre.exact
 //                                      form.questions > fieldset.question > legend, label.option(.own) > input, .option-about
 //                                      .card-choices > .choice-row > button.choice[data-decision] > kbd + span, .choice-notes

@@ -23,11 +23,15 @@ export interface Place {
 export type Refusal = "none" | "used" | "refused" | "away";
 export type Entrance = { kind: "in"; token: string } | { kind: "out"; why: Refusal };
 
-/** The token of a link is taken out of the address before anything else happens with it. */
-export async function enter(place: Place): Promise<Entrance> {
+/** Whether the address is that of a link: in a tab that is open a link only changes the hash. */
+export function isLink(hash: string): boolean {
+  return hash.startsWith("#token=");
+}
+
+/** The token of a link is taken out of the address before anything else happens with it; `back`: what stands there then. */
+export async function enter(place: Place, back = "#/"): Promise<Entrance> {
   const oneTime = ONE_TIME.exec(place.location.hash)?.[1];
-  if (place.location.hash.startsWith("#token="))
-    place.history.replaceState(null, "", `${place.location.pathname}#/`);
+  if (isLink(place.location.hash)) place.history.replaceState(null, "", `${place.location.pathname}${back}`);
   const kept = place.storage.getItem(KEY);
   if (oneTime === undefined)
     return kept === null ? { kind: "out", why: "none" } : { kind: "in", token: kept };

@@ -4,9 +4,9 @@ import { keyed } from "lit/directives/keyed.js";
 import { repeat } from "lit/directives/repeat.js";
 import { fleetRows } from "../../src/client/view/fleet.ts";
 import type { App, Confirm, Route } from "./app-types.ts";
-import { enter, forget, type Place, type Refusal } from "./auth.ts";
+import { enter, forget, isLink, type Place, type Refusal } from "./auth.ts";
 import { type Action, isTyping, readKey } from "./keyboard.ts";
-import { gate } from "./main-gate.ts";
+import { awayBanner, gate } from "./main-gate.ts";
 import { type Opened, openApp } from "./main-state.ts";
 import { canAsk, waitingCount, watchWaiting } from "./notify.ts";
 
@@ -32,6 +32,7 @@ class AppElement extends LitElement {
   declare asked: Asked | undefined;
   declare hasAskedNotify: boolean;
   #opened: Opened | undefined;
+  #token: string | undefined;
   #stops: (() => void)[] = [];
   #before: { key: string; atMs: number } | undefined;
 
@@ -49,24 +50,46 @@ class AppElement extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener("keydown", this.#onKey);
+    addEventListener("hashchange", this.#onHash);
     void this.#enter();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     removeEventListener("keydown", this.#onKey);
+    removeEventListener("hashchange", this.#onHash);
     this.#leave();
   }
 
-  async #enter(): Promise<void> {
-    const entrance = await enter(browserPlace());
+  /** A link that is opened in this tab: nothing is loaded anew. */
+  readonly #onHash = (event: HashChangeEvent): void => {
+    if (!isLink(location.hash)) return;
+    const { hash } = new URL(event.oldURL);
+    void this.#enter(isLink(hash) || hash === "" ? "#/" : hash);
+  };
+
+  async #enter(back?: string): Promise<void> {
+    const entrance = await enter(browserPlace(), back);
     if (entrance.kind === "out") {
       this.phase = entrance.why;
       return;
     }
+    if (this.#opened !== undefined) {
+      if (this.#token === entrance.token) return;
+      this.#leave();
+      this.phase = "entering";
+      // What hangs on the old token goes from the page first.
+      await this.updateComplete;
+    }
+    this.#open(entrance.token);
+  }
+
+  #open(token: string): void {
+    this.#token = token;
     this.#opened = openApp({
-      token: entrance.token,
+      token,
       onRefused: () => {
+        if (this.#token !== token) return;
         forget(browserPlace());
         this.#leave();
         this.phase = "refused";
@@ -104,13 +127,7 @@ class AppElement extends LitElement {
     this.dataset["route"] = route.name;
     return html`
       ${this.#topbar(app, route)}
-      ${
-        link.state === "lost"
-          ? html`<div class="banner" role="status">
-              The daemon does not answer. Trying again; what you write is kept.
-            </div>`
-          : nothing
-      }
+      ${link.state === "lost" ? awayBanner(location.port) : nothing}
       <div class="scrim" ?hidden=${!this.isSidebarOpen} @click=${() => this.#showSidebar(false)}></div>
       <aside class="sidebar ${this.isSidebarOpen ? "is-open" : ""}" aria-label="Sessions">
         <x-fleet .app=${app}></x-fleet>

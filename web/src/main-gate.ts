@@ -1,4 +1,4 @@
-// What is shown to somebody without a token: why, and what to do.
+// What is shown to somebody whom the daemon does not let in, or does not answer: why, and what to do.
 import { html, type TemplateResult } from "lit";
 import type { Refusal } from "./auth.ts";
 
@@ -28,4 +28,12 @@ export function gate(why: Refusal): TemplateResult {
     <p>${text}</p>
     <pre class="command">blemees web</pre>
   </main>`;
+}
+
+/** A daemon that was started anew may have no port open: a link opens it, and the page that stands here goes on. */
+export function awayBanner(port: string): TemplateResult {
+  return html`<div class="banner" role="status">
+    The daemon does not answer. Trying again; what you write is kept. If it stays away, run
+    <code>blemees web --port ${port === "" ? "80" : port}</code> in a terminal: this page then goes on.
+  </div>`;
 }

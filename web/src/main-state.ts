@@ -7,6 +7,7 @@ import { WebClient } from "./api/client.ts";
 import { documentVisibility, TabSlots, UNLIMITED } from "./api/slots.ts";
 import { Value } from "./api/store.ts";
 import type { App, Confirm, Notice, Route } from "./app-types.ts";
+import { isLink } from "./auth.ts";
 import { hashOf, parseHash } from "./router.ts";
 
 export interface Opened {
@@ -36,7 +37,10 @@ export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
   const fleet = new Value(emptyFleet());
   const source = openFleet(port, (inputs) => fleet.set(applyChanges(fleet.get(), inputs)));
   const route = new Value<Route>(parseHash(location.hash));
-  const onHash = (): void => route.set(parseHash(location.hash));
+  const onHash = (): void => {
+    // A link is main-app.ts's, and leads nowhere else.
+    if (!isLink(location.hash)) route.set(parseHash(location.hash));
+  };
   addEventListener("hashchange", onHash);
   const clock = new Value(Date.now());
   const timer = setInterval(() => {

@@ -14,9 +14,18 @@ import { EXIT_CODES, type Io, type Stop } from "./io.ts";
 import { isGood, showReport } from "./once.ts";
 import type { Order } from "./order.ts";
 import { askQuestion, createAsker } from "./permission.ts";
+import { CARRY_OUT, noPlan, planMade } from "./plan-words.ts";
 import { Progress } from "./progress.ts";
 import type { Screen } from "./screen.ts";
-import { chosenOf, findProvider, type Settings, settingsLine, unknownProvider } from "./settings.ts";
+import {
+  chosenOf,
+  placeWords,
+  type Settings,
+  settingsWords,
+  withAgentOf,
+  withModel,
+  withProvider,
+} from "./settings.ts";
 import { spentText } from "./spent.ts";
 import { type Main, subAgentLines, teamLine } from "./sub-agents.ts";
 import { Terminal } from "./terminal.ts";
@@ -35,9 +44,6 @@ export interface ChatOptions {
 
 const PROMPT = "> ";
 const MORE = "… ";
-const PLAN_MADE =
-  "· this is a plan, and nothing of it was done; /use-plan sends it with your next words (/provider chooses who carries it out)";
-const NO_PLAN = "· there is no plan; the provider claudecode-plan makes one: /provider claudecode-plan";
 
 export class Chat {
   readonly #options: ChatOptions;
@@ -88,9 +94,7 @@ export class Chat {
   /** False: nobody wants to talk after all. */
   async #begin(): Promise<boolean> {
     const { screen, runtime, order } = this.#options;
-    const { mode } = runtime.config.sandbox;
-    const held = `sandbox ${mode} (${order.flags["sandbox"] === undefined ? "config" : "flag"})`;
-    screen.say(settingsLine(this.#settings, [`cwd ${sanitizeLine(runtime.cwd)}`, held]));
+    screen.say([...settingsWords(this.#settings), ...placeWords(runtime, order)].join(" · "));
     screen.note("· Enter takes what stands in brackets, ? lists what there is");
     // Before anything is asked: no provider and no model would mend it.
     mainAgent(runtime.agents, this.#settings.agent.value);
@@ -199,7 +203,7 @@ export class Chat {
       unwatch();
       await showReport(report, screen, this.#progress);
       await this.#remember(report);
-      if (report.plan !== undefined) screen.note(PLAN_MADE);
+      if (report.plan !== undefined) screen.note(`· ${planMade("/provider")}`);
       screen.note(`· ${spentText(report)}`);
     } finally {
       unwatch();
@@ -247,8 +251,8 @@ export class Chat {
   }
 
   async #sendPlan(session: DemianSession, word: string | undefined): Promise<void> {
-    if (session.plan === undefined) this.#options.screen.note(NO_PLAN);
-    else await this.#turn(word ?? "Carry out this plan.", true);
+    if (session.plan === undefined) this.#options.screen.note(`· ${noPlan("/provider claudecode-plan")}`);
+    else await this.#turn(word ?? CARRY_OUT, true);
   }
 
   async #takeAgent(session: DemianSession, word: string | undefined): Promise<void> {
@@ -261,15 +265,8 @@ export class Chat {
       return;
     }
     await session.use({ agent: word });
-    const { provider, model } = this.#settings;
-    this.#settings = {
-      agent: { value: session.agent, source: "interactive" },
-      // An agent may bring a provider along.
-      provider:
-        session.provider === provider.value ? provider : { value: session.provider, source: "config" },
-      model: session.model === model.value ? model : { value: session.model, source: "config" },
-    };
-    screen.note(`· ${settingsLine(this.#settings, [])}`);
+    this.#settings = withAgentOf(this.#settings, session);
+    screen.note(`· ${settingsWords(this.#settings).join(" · ")}`);
     if (runtime.config.agentMode === "multi-agent") this.#sayTeam();
   }
 
@@ -294,16 +291,7 @@ export class Chat {
     if (word === undefined) {
       return name === "/model" ? this.#choosing().model(settings) : this.#choosing().both(settings);
     }
-    if (name === "/model" && /\s/.test(word))
-      throw new CodedError("bad_model", "the name of a model has no blanks");
-    if (name === "/model") return { ...settings, model: { value: word, source: "interactive" } };
-    const choice = findProvider(runtime, word);
-    if (choice === undefined) throw new CodedError("unknown_provider", unknownProvider(runtime, word));
-    return {
-      ...settings,
-      provider: { value: word, source: "interactive" },
-      model: { value: choice.model, source: "config" },
-    };
+    return name === "/model" ? withModel(settings, word) : withProvider(settings, runtime, word);
   }
 
   /** What a person got wrong is told, and they may try again. */

@@ -3,7 +3,18 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Runtime } from "../../runtime/session-types.ts";
 import { EXIT_CODES } from "./io.ts";
 import type { Screen } from "./screen.ts";
-import { findProvider, providerLines, type Setting, type Settings, unknownProvider } from "./settings.ts";
+import {
+  canBeUsed,
+  findProvider,
+  problemOf,
+  providerKeys,
+  providerLines,
+  type Setting,
+  type Settings,
+  unknownProvider,
+  withModel,
+  withProvider,
+} from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ChoosingOptions {
@@ -37,19 +48,11 @@ export class Choosing {
       }
       const key = said === "" ? settings.provider.value : said;
       const choice = findProvider(runtime, key);
-      if (choice === undefined) screen.error(`✗ ${unknownProvider(runtime, key)}; ? lists them`);
-      else if (!choice.isReady && !choice.needsModel) {
-        screen.error(
-          `✗ ${key} is not ready: ${sanitizeLine(choice.problem ?? "its key is missing")}; ? lists others`,
-        );
-      } else if (said === "") return settings;
-      else {
-        return {
-          ...settings,
-          provider: { value: key, source: "interactive" },
-          model: { value: choice.model, source: "config" },
-        };
-      }
+      if (choice === undefined)
+        screen.error(`✗ ${unknownProvider(providerKeys(runtime), key)}; ? lists them`);
+      else if (!canBeUsed(choice)) {
+        screen.error(`✗ ${key} is not ready: ${sanitizeLine(problemOf(choice))}; ? lists others`);
+      } else return said === "" ? settings : withProvider(settings, runtime, key);
     }
   }
 
@@ -69,7 +72,7 @@ export class Choosing {
         screen.error(
           "✗ the name of a model has no blanks; first the model (Enter takes it), then your message",
         );
-      } else if (said !== "") return { ...settings, model: { value: said, source: "interactive" } };
+      } else if (said !== "") return withModel(settings, said);
       else if (model.value === "") screen.error(`✗ ${provider.value} has no default model: type one`);
       else return settings;
     }

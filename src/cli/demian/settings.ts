@@ -1,7 +1,8 @@
 // Which agent, provider and model a session gets, and who said so: config, saved, flag, or the person just now (§13).
+import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Preferences } from "../../runtime/preferences.ts";
-import type { ProviderChoice, Runtime, SettingSource } from "../../runtime/session-types.ts";
+import type { DemianSession, ProviderChoice, Runtime, SettingSource } from "../../runtime/session-types.ts";
 import { cutTo } from "../bar.ts";
 import { didYouMean } from "../command.ts";
 import type { Order } from "./order.ts";
@@ -53,18 +54,67 @@ export function findProvider(
   return providers.find((choice) => choice.key === key);
 }
 
-export function unknownProvider({ providers }: Pick<Runtime, "providers">, key: string): string {
-  const keys = providers.map((choice) => choice.key);
+export function providerKeys({ providers }: Pick<Runtime, "providers">): string[] {
+  return providers.map(({ key }) => key);
+}
+
+/** At once, or as soon as a model is named. */
+export function canBeUsed({ isReady, needsModel }: ProviderChoice): boolean {
+  return isReady || needsModel === true;
+}
+
+export function problemOf({ problem = "its key is missing" }: ProviderChoice): string {
+  return problem;
+}
+
+export function unknownProvider(keys: readonly string[], key: string): string {
   const hint = didYouMean(key, keys) || `; there are: ${keys.join(", ")}`;
   return `no provider ${JSON.stringify(sanitizeLine(key))}${hint}`;
 }
 
-/** `provider openai (config) · model gpt (saved) · agent build (config) · …` */
-export function settingsLine({ provider, model, agent }: Settings, rest: readonly string[]): string {
-  const shown = Object.entries({ provider, model, agent }).map(
+/** Another provider, with the model that is usual there. */
+export function withProvider(settings: Settings, runtime: Pick<Runtime, "providers">, key: string): Settings {
+  const choice = findProvider(runtime, key);
+  if (choice === undefined)
+    throw new CodedError("unknown_provider", unknownProvider(providerKeys(runtime), key));
+  return {
+    ...settings,
+    provider: { value: key, source: "interactive" },
+    model: { value: choice.model, source: "config" },
+  };
+}
+
+export function withModel(settings: Settings, name: string): Settings {
+  // A message that was typed for a model would be asked for as one, and remembered.
+  if (name === "" || /\s/.test(name)) {
+    throw new CodedError("bad_model", "the name of a model is one word without blanks");
+  }
+  return { ...settings, model: { value: name, source: "interactive" } };
+}
+
+/** The session has taken another agent, who may have brought a provider along. */
+export function withAgentOf(
+  { provider, model }: Settings,
+  session: Pick<DemianSession, "agent" | "provider" | "model">,
+): Settings {
+  return {
+    agent: { value: session.agent, source: "interactive" },
+    provider: session.provider === provider.value ? provider : { value: session.provider, source: "config" },
+    model: session.model === model.value ? model : { value: session.model, source: "config" },
+  };
+}
+
+/** `provider openai (config)`, `model gpt (saved)`, `agent build (config)` */
+export function settingsWords({ provider, model, agent }: Settings): string[] {
+  return Object.entries({ provider, model, agent }).map(
     ([name, { value, source }]) => `${name} ${sanitizeLine(value) || "?"} (${source})`,
   );
-  return [...shown, ...rest].join(" · ");
+}
+
+/** `cwd /home/you/project`, `sandbox off (flag)`: where it works, and what holds its commands. */
+export function placeWords({ cwd, config }: Pick<Runtime, "cwd" | "config">, { flags }: Order): string[] {
+  const source: SettingSource = flags["sandbox"] === undefined ? "config" : "flag";
+  return [`cwd ${sanitizeLine(cwd)}`, `sandbox ${config.sandbox.mode} (${source})`];
 }
 
 export function providerLines(

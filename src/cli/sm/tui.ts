@@ -32,9 +32,12 @@ export const ATTACH: Command = {
   run: ({ words }, context) => showOne(context, words[0] ?? ""),
 };
 
+/** What is still under way to a daemon that does not answer must not keep anybody from their shell. */
+const ENDING_MS = 300;
+
 async function showAll(context: Context): Promise<number> {
   const { io, screens, drivers, http } = await prepare(context);
-  return screens.runFleetScreen({ io, driver: drivers.createFleetDriver(http) });
+  return screens.runFleetScreen({ io, driver: drivers.createFleetDriver(http) }).finally(endSoon);
 }
 
 async function showOne(context: Context, given: string): Promise<number> {
@@ -46,7 +49,12 @@ async function showOne(context: Context, given: string): Promise<number> {
     session_id,
     ...(called === undefined ? {} : { title: called }),
   });
-  return screens.runSessionScreen({ io, driver });
+  return screens.runSessionScreen({ io, driver }).finally(endSoon);
+}
+
+/** The screen is closed: the process ends by itself, or else by this. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), ENDING_MS).unref();
 }
 
 /** A terminal that cannot show it is told before a daemon is started for it. */

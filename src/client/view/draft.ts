@@ -63,7 +63,7 @@ export function push(draft: Draft, moment: Moment, entry: New<Entry>): number {
   entries.push({ ...common, ...entry } as Entry);
   draft.hasChanged = true;
   const at = view.dropped + entries.length - 1;
-  trim(draft);
+  trim(draft, seq);
   return at;
 }
 
@@ -74,10 +74,15 @@ function idOf(memory: Memory, { seq, made }: Moment): string {
   return `u${memory.unstored}`;
 }
 
-function trim({ entries, view, limits, memory }: Draft): void {
-  if (entries.length <= limits.maxEntries) return;
+function trim({ entries, view, limits, memory }: Draft, seq: number | null): void {
+  if (seq !== null && seq <= (memory.wholeTo ?? 0)) {
+    memory.room = entries.length + limits.maxEntries;
+    return;
+  }
+  const most = Math.max(limits.maxEntries, memory.room ?? 0);
+  if (entries.length <= most) return;
   const step = Math.max(1, Math.floor(limits.maxEntries / 10));
-  const excess = entries.length - limits.maxEntries - 1 + step;
+  const excess = entries.length - most - 1 + step;
   entries.splice(0, excess);
   view.dropped += excess;
   for (const [id, at] of memory.tools) if (at < view.dropped) memory.tools.delete(id);

@@ -1,6 +1,8 @@
 // What an agent says as Markdown, as data: `marked` reads it, the faces draw it. Nothing in here is safe for a
 // terminal or a page yet; raw HTML is plain text. A growing text is read again only from its last part on.
+
 import { Lexer, type Token, type Tokens } from "marked";
+import { withoutLastNewlines } from "./lines.ts";
 import { type Part, partsFrom } from "./markdown-parts.ts";
 
 export type Inline =
@@ -92,7 +94,7 @@ function blocksOf(part: Part): Block[] {
 }
 
 function asWritten(text: string): Block {
-  return { kind: "paragraph", content: [{ kind: "text", text: text.replace(/\n+$/, "") }] };
+  return { kind: "paragraph", content: [{ kind: "text", text: withoutLastNewlines(text) }] };
 }
 
 function toBlocks(tokens: readonly Token[]): Block[] {

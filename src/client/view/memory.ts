@@ -33,6 +33,9 @@ export interface ViewMemory {
   unstored: number;
   /** The beginning or the end of a turn was seen. */
   isTurnKnown: boolean;
+  /** Nothing is dropped up to this event, and so many entries are kept then, because a person asked for them. */
+  wholeTo?: number;
+  room?: number;
   /** The event with which the stream is up to date again. */
   catchUpTo?: number;
 }

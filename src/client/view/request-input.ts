@@ -1,5 +1,7 @@
 // The tool's input as a person reads it: all of it but for what verifiably stands in the same request already.
+
 import type { RequestPayload } from "../../protocol/requests.ts";
+import { withoutLastNewlines } from "./lines.ts";
 
 /** Longer texts that a diff above shows are only named. */
 const MAX_BESIDE_DIFF = 200;
@@ -40,7 +42,7 @@ export function newlineNotes({ input, changes = [] }: RequestPayload): string[] 
   const edits = [input, ...(Array.isArray(input["edits"]) ? input["edits"] : [])].filter(isObject);
   return edits.flatMap(({ old_string: before, new_string: after }) => {
     if (typeof before !== "string" || typeof after !== "string") return [];
-    if (before.replace(/\n+$/, "") !== after.replace(/\n+$/, "")) return [];
+    if (withoutLastNewlines(before) !== withoutLastNewlines(after)) return [];
     const count = after.length - before.length;
     if (count === 0) return [];
     return [`(${Math.abs(count)} × newline at the end ${count > 0 ? "added" : "removed"})`];

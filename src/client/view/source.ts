@@ -5,19 +5,26 @@ import type { Backoff } from "../backoff.ts";
 import { type Batches, createBatches, keepNewest } from "./batches.ts";
 import { readHistory } from "./history.ts";
 import { keepOpen, linkOf, type StreamState } from "./keep-open.ts";
-import type { ChangeView, ViewPort } from "./port.ts";
+import type { ChangeView, StreamItem, ViewPort } from "./port.ts";
 import { readRequests } from "./requests.ts";
 import type { ViewInput } from "./types.ts";
+import { Unstored } from "./unstored.ts";
 
 export interface SourceOptions {
-  /** How many events of the past are read at first, and with each `loadEarlier`. */
+  /** How many events of the past are read at first. */
   history?: number;
   backoff?: Backoff;
 }
 
 export interface Source {
-  /** Begins earlier in the history: everything comes anew behind a `reset`, in one batch. False: there is nothing earlier. */
-  loadEarlier(): Promise<boolean>;
+  /**
+   * Begins earlier in the history, with twice as much as before: everything comes anew behind a `reset`, in one batch.
+   * `kept_from`: where the view begins, when it dropped what came before (view.ts, `keptFrom`). False: there is nothing
+   * earlier.
+   */
+  loadEarlier(kept_from?: number): Promise<boolean>;
+  /** A line of our own, told like an event, and in its place again behind a `loadEarlier`. */
+  say(line: Extract<ViewInput, { kind: "local" }>): void;
   /** Nothing is told behind it. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -35,6 +42,7 @@ export function openSource(
 }
 
 type Kept = "session" | "requests" | "queue" | "link";
+type StateInput = Extract<ViewInput, { kind: Kept }>;
 
 class SessionSource implements Source {
   readonly #port: ViewPort;
@@ -47,11 +55,15 @@ class SessionSource implements Source {
   readonly #done: Promise<unknown>;
   /** What stands beside the events, as it was told last. */
   readonly #told = new Map<Kept, ViewInput>();
+  readonly #unstored = new Unstored();
+  /** How often each was asked for: only the newest reply counts. */
+  readonly #asked = { requests: 0, queue: 0 };
   /** The first event that is shown comes behind this one; undefined until the history has begun. */
   #start: number | undefined;
   #earliest = 1;
   /** The last event that was told. */
   #cursor = 0;
+  #lastGap = "";
   #isClosed = false;
   #earlier: Promise<boolean> | undefined;
 
@@ -76,11 +88,15 @@ class SessionSource implements Source {
     ]);
   }
 
-  loadEarlier(): Promise<boolean> {
-    this.#earlier ??= this.#loadEarlier().finally(() => {
+  loadEarlier(kept_from = 0): Promise<boolean> {
+    this.#earlier ??= this.#loadEarlier(kept_from).finally(() => {
       this.#earlier = undefined;
     });
     return this.#earlier;
+  }
+
+  say(line: Extract<ViewInput, { kind: "local" }>): void {
+    this.#tellUnstored(line);
   }
 
   async close(): Promise<void> {
@@ -113,11 +129,17 @@ class SessionSource implements Source {
     const { signal } = this.#over;
     if (this.#start === undefined) {
       const session = await this.#port.session(this.#id);
-      this.#tell({ kind: "session", session });
+      // The stream of changes may have told a newer one.
+      if (!this.#told.has("session")) this.#tell({ kind: "session", session });
       this.#start = Math.max(0, session.last_seq - this.#history);
       this.#cursor = this.#start;
     }
     for await (const page of readHistory(this.#port, this.#id, this.#cursor, signal)) {
+      if (signal.aborted) return true;
+      if (page.isAnother) {
+        this.#beginAnew();
+        return false;
+      }
       this.#earliest = page.earliest_seq ?? this.#earliest;
       this.#cursor = page.seq;
       this.#batches.push(page.inputs);
@@ -129,15 +151,41 @@ class SessionSource implements Source {
         this.#end(item.data);
         return true;
       }
-      if (item.kind !== "frame") {
-        this.#batches.push([item]);
-        continue;
-      }
-      if (item.seq !== null && item.seq <= this.#cursor) continue;
-      this.#cursor = item.seq ?? this.#cursor;
-      this.#batches.push([{ ...item, at_ms: Date.now() }]);
+      this.#onItem(item);
     }
     return false;
+  }
+
+  #onItem(item: StreamItem): void {
+    if (item.kind === "frame") this.#onFrame(item);
+    else if (item.kind !== "gap") this.#batches.push([item]);
+    else if (this.#isNewGap(item.data)) this.#tellUnstored(item);
+  }
+
+  #onFrame(frame: Extract<StreamItem, { kind: "frame" }>): void {
+    const input = { ...frame, at_ms: Date.now() };
+    if (frame.seq === null) this.#tellUnstored(input);
+    else if (frame.seq > this.#cursor) {
+      this.#cursor = frame.seq;
+      this.#batches.push([input]);
+    }
+  }
+
+  /** A stream that is opened again tells again what is missing behind the same event. */
+  #isNewGap({ since_seq, gap_reason }: Readonly<Record<string, unknown>>): boolean {
+    const gap = `${since_seq} ${gap_reason}`;
+    if (gap === this.#lastGap) return false;
+    this.#lastGap = gap;
+    return true;
+  }
+
+  /** The daemon lost what we have seen (its state was put back, or the disk): what it has now counts. */
+  #beginAnew(): void {
+    this.#start = undefined;
+    this.#cursor = 0;
+    this.#lastGap = "";
+    this.#unstored.clear();
+    this.#batches.push([{ kind: "reset" }, ...this.#told.values()]);
   }
 
   async #followChanges(opened: () => void): Promise<boolean> {
@@ -180,18 +228,33 @@ class SessionSource implements Source {
     this.#tell({ kind: "session", session: await this.#port.session(this.#id) });
   }
 
-  async #readRequests(): Promise<void> {
-    this.#tell({ kind: "requests", requests: await readRequests(this.#port, this.#id) });
+  #readRequests(): Promise<void> {
+    return this.#read("requests", async () => ({
+      kind: "requests",
+      requests: await readRequests(this.#port, this.#id),
+    }));
   }
 
-  async #readQueue(): Promise<void> {
-    this.#tell({ kind: "queue", queue: (await this.#port.queue(this.#id)).queued });
+  #readQueue(): Promise<void> {
+    return this.#read("queue", async () => ({
+      kind: "queue",
+      queue: (await this.#port.queue(this.#id)).queued,
+    }));
   }
 
-  async #loadEarlier(): Promise<boolean> {
+  async #read(what: "requests" | "queue", load: () => Promise<StateInput>): Promise<void> {
+    this.#asked[what] += 1;
+    const turn = this.#asked[what];
+    const input = await load();
+    if (turn === this.#asked[what]) this.#tell(input);
+  }
+
+  async #loadEarlier(kept_from: number): Promise<boolean> {
     const start = this.#start;
-    if (start === undefined || start < this.#earliest || this.#over.signal.aborted) return false;
-    const from = Math.max(0, start - this.#history);
+    if (start === undefined || this.#over.signal.aborted) return false;
+    const shown = Math.max(start, kept_from - 1);
+    if (shown < this.#earliest) return false;
+    const from = Math.max(0, shown - Math.max(this.#history, this.#cursor - shown));
     const inputs: ViewInput[] = [];
     // The stream goes on meanwhile; what it told since is read too.
     for (let read = from; read < this.#cursor || inputs.length === 0; ) {
@@ -202,16 +265,23 @@ class SessionSource implements Source {
       }
       if (read === before) break;
     }
-    if (this.#over.signal.aborted) return false;
+    // Another history meanwhile: the stream begins anew, and knows better.
+    if (this.#over.signal.aborted || this.#start !== start) return false;
     const upTo = this.#cursor;
     const known = inputs.filter((input) => input.kind !== "frame" || (input.seq ?? 0) <= upTo);
     this.#start = from;
-    this.#batches.push([{ kind: "reset" }, ...this.#told.values(), ...known]);
+    const reset = { kind: "reset", up_to: upTo } as const;
+    this.#batches.push([reset, ...this.#told.values(), ...this.#unstored.among(known, from)]);
     return true;
   }
 
-  #tell(input: Extract<ViewInput, { kind: Kept }>): void {
+  #tell(input: StateInput): void {
     this.#told.set(input.kind, input);
+    this.#batches.push([input]);
+  }
+
+  #tellUnstored(input: ViewInput): void {
+    this.#unstored.keep(this.#cursor, input);
     this.#batches.push([input]);
   }
 

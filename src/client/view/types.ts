@@ -23,8 +23,8 @@ export type ViewInput =
   | { kind: "link"; state: LinkState; message?: string }
   /** Something of our own that is part of the talk: what a command did, what went wrong with it. */
   | { kind: "local"; level: "info" | "warn" | "error"; text: string; at_ms?: number }
-  /** Everything anew: what follows begins at another event. */
-  | { kind: "reset" };
+  /** Everything anew: what follows begins at another event. `up_to`: a person asked for all up to there: it is kept whole. */
+  | { kind: "reset"; up_to?: number };
 
 export type LinkState = "connecting" | "live" | "lost";
 

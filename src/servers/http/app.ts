@@ -62,7 +62,11 @@ async function run(row: Route, c: Context<Env>, options: AppOptions): Promise<Re
   const body =
     row.body === undefined
       ? undefined
-      : checkPart(row.body.schema, await readBody(incoming, options.maxBodyBytes), "body");
+      : checkPart(
+          row.body.schema,
+          await readBody(incoming, row.body.maxBytes ?? options.maxBodyBytes),
+          "body",
+        );
   const call: Call<unknown, unknown> = {
     param: (name) => params.get(name) ?? "",
     query,

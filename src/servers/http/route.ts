@@ -59,7 +59,8 @@ export interface Route<Q = unknown, B = unknown> {
   name: string;
   summary: string;
   query?: z.ZodType<Q>;
-  body?: { name: string; schema: z.ZodType<B> };
+  /** `maxBytes`: less than any request may bring, where nobody has been let in yet. */
+  body?: { name: string; schema: z.ZodType<B>; maxBytes?: number };
   /** By status. */
   replies: Readonly<Record<number, ReplyShape>>;
   /** What it may refuse with, beside what every route may. */

@@ -28,7 +28,6 @@ class DaemonSession implements SessionDriver {
   readonly requestFocus = "asked";
   readonly #http: HttpClient;
   readonly #port: ViewPort;
-  #listener: (inputs: readonly ViewInput[]) => void = () => undefined;
   #source: Source | undefined;
 
   constructor({ http, session_id, title, port }: SessionDriverOptions) {
@@ -39,14 +38,11 @@ class DaemonSession implements SessionDriver {
     this.commands = sessionCommands({
       http,
       session_id,
-      say: (text, level = "info") => {
-        this.#listener([{ kind: "local", level, text, at_ms: Date.now() }]);
-      },
+      say: (text, level = "info") => this.#say(text, level),
     });
   }
 
   start(listener: (inputs: readonly ViewInput[]) => void): void {
-    this.#listener = listener;
     this.#source = openSource(this.#port, this.session_id, listener);
   }
 
@@ -66,8 +62,7 @@ class DaemonSession implements SessionDriver {
     if (!repeated) return;
     const { answer: before } = request;
     const what = before !== undefined && "decision" in before ? ` (${before.decision})` : "";
-    const text = `it was answered before${what}, and that answer counts`;
-    this.#listener([{ kind: "local", level: "warn", text, at_ms: Date.now() }]);
+    this.#say(`it was answered before${what}, and that answer counts`, "warn");
   }
 
   wholeRequest({ session_id, request_id }: RequestRow): Promise<RequestRow> {
@@ -78,12 +73,15 @@ class DaemonSession implements SessionDriver {
     await this.#http.cancelInput(this.session_id, message_id);
   }
 
-  async loadEarlier(): Promise<boolean> {
-    return (await this.#source?.loadEarlier()) ?? false;
+  async loadEarlier(kept_from?: number): Promise<boolean> {
+    return (await this.#source?.loadEarlier(kept_from)) ?? false;
   }
 
   async close(): Promise<void> {
-    this.#listener = () => undefined;
     await this.#source?.close();
+  }
+
+  #say(text: string, level: "info" | "warn"): void {
+    this.#source?.say({ kind: "local", level, text, at_ms: Date.now() });
   }
 }

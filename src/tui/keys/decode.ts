@@ -112,9 +112,17 @@ function controlSequence(buffer: string, at: number, isEnd: boolean): Found | un
   if (isFocus || /^[?>=]/.test(parameters)) {
     return { length, input: { kind: "reply", text: buffer.slice(at, at + length) } };
   }
-  if (between !== "" || parameters.startsWith("<")) return { length };
+  if (parameters.startsWith("<")) return mouse(length, parameters);
+  if (between !== "") return { length };
   const input = sequenceKey(parameters, final);
   return input === undefined ? { length } : { length, input };
+}
+
+/** Of the mouse only the wheel means something: `CSI < button ; column ; row M`. */
+function mouse(length: number, parameters: string): Found {
+  const button = Number(parameters.slice(1).split(";")[0]);
+  if (button === 64) return found(length, "wheelup");
+  return button === 65 ? found(length, "wheeldown") : { length };
 }
 
 function sequenceKey(parameters: string, final: string): Input | undefined {

@@ -58,6 +58,19 @@ export const KEYS = [
   },
   { action: "page_up", keys: ["pageup"], where: "any", summary: "a page up (in a request: of what it says)" },
   { action: "page_down", keys: ["pagedown"], where: "any", summary: "a page down" },
+  {
+    action: "wheel_up",
+    keys: ["wheelup"],
+    where: "any",
+    summary: "some rows up (in a request: of what it says)",
+  },
+  { action: "wheel_down", keys: ["wheeldown"], where: "any", summary: "some rows down" },
+  {
+    action: "mouse",
+    keys: ["alt-m"],
+    where: "any",
+    summary: "the mouse selects text instead (Shift-drag always does), or the wheel scrolls again",
+  },
   { action: "half_up", keys: ["ctrl-u"], where: "empty", summary: "half a page up" },
   { action: "half_down", keys: ["ctrl-d"], where: "empty", summary: "half a page down" },
   {
@@ -153,4 +166,6 @@ const NAMES: Readonly<Record<string, string>> = {
   pagedown: "PgDn",
   escape: "Esc",
   delete: "Del",
+  wheelup: "Wheel-Up",
+  wheeldown: "Wheel-Down",
 };

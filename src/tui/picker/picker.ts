@@ -1,4 +1,5 @@
-// A list to choose from over the screen: typing narrows it, Enter takes the marked one, Esc closes it. Pure.
+// A list to choose from over the screen: typing narrows it, Enter takes the marked one, Esc closes it. What can be none of
+// its options was the beginning of a message, which happened to begin with the picker's key. Pure.
 
 import { editWith } from "../composer/edit-keys.ts";
 import { type Editor, EMPTY_EDITOR } from "../composer/editor.ts";
@@ -20,6 +21,8 @@ export interface PickerState {
 export type PickerStep =
   | { kind: "open"; picker: PickerState }
   | { kind: "closed" }
+  /** A message was being written; this is all of it so far. */
+  | { kind: "message"; text: string }
   | { kind: "chosen"; value: string; label: string };
 
 export function openPicker({
@@ -67,8 +70,15 @@ export function onPickerInput(picker: PickerState, input: Input): PickerStep {
   }
   const editor = editWith(picker.editor, input, true);
   if (editor === undefined || editor === picker.editor) return open(picker);
+  if (isMessage({ ...picker, editor }, input)) return { kind: "message", text: picker.key + editor.text };
   const { message: _, ...rest } = picker;
   return open({ ...rest, editor, marked: editor.text === picker.editor.text ? picker.marked : 0 });
+}
+
+/** Typed faster than the list could be seen, with blanks as no value has them, or found in no option. */
+function isMessage(picker: PickerState, input: Input): boolean {
+  if (input.kind !== "text") return false;
+  return picker.options === undefined || input.text === " " || shownOptions(picker).length === 0;
 }
 
 function open(picker: PickerState): PickerStep {

@@ -1,4 +1,5 @@
 // One entry of the feed as rows: what was said, thought, done, asked and how it ended.
+import { withoutLastNewlines } from "../../client/view/lines.ts";
 import type { Entry, NoticeEntry, ResultEntry, ThinkingEntry, UserEntry } from "../../client/view/types.ts";
 import { costText, durationText, tokensText } from "../../client/view/words.ts";
 import { TextLayout } from "./growing.ts";
@@ -69,8 +70,7 @@ function userLines({ text, attachments = 0, from }: UserEntry, width: number): P
 
 /** Plain text: every line of it, broken at words. */
 function textLines(text: string, gutter: Piece, style: string, width: number): Piece[][] {
-  return safeText(text)
-    .replace(/\n+$/, "")
+  return withoutLastNewlines(safeText(text))
     .split("\n")
     .flatMap((line) => proseRows([piece(line.replaceAll("\t", "    "), style)], gutter, width));
 }

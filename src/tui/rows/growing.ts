@@ -1,4 +1,5 @@
 // A text that grows, laid out once: rows of what cannot change any more are kept, only the end is made anew.
+import { withoutLastNewlines } from "../../client/view/lines.ts";
 import { type Block, type CodeBlock, MarkdownReader } from "../../client/view/markdown.ts";
 import { chunkEnd, chunksOf, isColoured } from "./code-rows.ts";
 import { proseRows, TEXT_GUTTER } from "./gutter.ts";
@@ -96,7 +97,7 @@ export class TextLayout {
         )
         .map(this.#options.finish),
     );
-    return this.#lines.rows(text.replace(/\r\n/g, "\n").replace(/\n+$/, ""));
+    return this.#lines.rows(withoutLastNewlines(text.replace(/\r\n/g, "\n")));
   }
 }
 

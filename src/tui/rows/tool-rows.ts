@@ -1,7 +1,9 @@
 // A tool call as lines: one row that says what it does and how it went; unfolded also what it was given, what it
 // changed and what came out of it. Long texts are shown at both ends, with the number of lines between.
+
 import { type DiffLine, parseDiff } from "../../client/view/diff.ts";
 import { languageOf } from "../../client/view/highlight.ts";
+import { withoutLastNewlines } from "../../client/view/lines.ts";
 import { entriesText } from "../../client/view/request-input.ts";
 import type { FileChange, ToolEntry, ToolStatus } from "../../client/view/types.ts";
 import { durationText } from "../../client/view/words.ts";
@@ -91,7 +93,7 @@ function textPart(title: string, text: string | undefined, width: number): Piece
 
 /** Colours of a tool's own are left out, and a return to the start of the line begins another: nothing is covered. */
 function asLines(text: string): string[] {
-  return text.replace(COLOURS, "").replace(/\r\n?/g, "\n").replace(/\n+$/, "").split("\n");
+  return withoutLastNewlines(text.replace(COLOURS, "").replace(/\r\n?/g, "\n")).split("\n");
 }
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
 

@@ -16,13 +16,20 @@ const JOINED_JAMO = /[\u1160-\u11ff]/;
 /** Written without blanks between words: may break anywhere. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 
+/** Making one takes longer than most of what it is used for. */
+const SEGMENTER = new Intl.Segmenter();
+/** The columns of graphemes that were met: string-width takes 0.1 ms for an emoji, and a flood of them is a flood of few. */
+const KNOWN_COLUMNS = new Map<string, number>();
+const MAX_KNOWN = 4_096;
+const MAX_KNOWN_LENGTH = 32;
+
 /** Its columns on a screen, at most. */
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
   for (const { text: run, each } of runsOf(text)) {
     if (each !== undefined) width += run.length * each;
-    else for (const { segment } of new Intl.Segmenter().segment(run)) width += columnsOf(segment);
+    else for (const { segment } of SEGMENTER.segment(run)) width += columnsOf(segment);
   }
   return width;
 }
@@ -32,6 +39,15 @@ export function widthOf(text: string): number {
  * tones, conjuncts of Indic scripts, Thai vowels), whichever is more: a row that is too wide spoils the screen.
  */
 function columnsOf(segment: string): number {
+  const known = KNOWN_COLUMNS.get(segment);
+  if (known !== undefined) return known;
+  const columns = measured(segment);
+  if (KNOWN_COLUMNS.size >= MAX_KNOWN) KNOWN_COLUMNS.clear();
+  if (segment.length <= MAX_KNOWN_LENGTH) KNOWN_COLUMNS.set(segment, columns);
+  return columns;
+}
+
+function measured(segment: string): number {
   const whole = stringWidth(segment);
   if (segment.length === 1) return whole;
   let parts = 0;
@@ -150,7 +166,7 @@ class Filler {
 
   /** Graphemes; one that is wider than a row (piled up jamo) by its parts. */
   *#charactersOf(text: string): Generator<string> {
-    for (const { segment } of new Intl.Segmenter().segment(text)) {
+    for (const { segment } of SEGMENTER.segment(text)) {
       if (columnsOf(segment) <= this.#width) yield segment;
       else yield* segment;
     }

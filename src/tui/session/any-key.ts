@@ -1,4 +1,5 @@
 // Keys that do the same wherever one is: scrolling, folding, turning to requests, interrupting, leaving.
+import { keptFrom } from "../../client/view.ts";
 import { clear, EMPTY_EDITOR, isEmpty } from "../composer/editor.ts";
 import { actionOf } from "../keys/table.ts";
 import { turnTo } from "./requests.ts";
@@ -6,6 +7,7 @@ import { clearFocus, isAtTop, moveFocus, scrollBy, scrollTo, toEnd, turnAllFolds
 import { isTurnRunning, step, told, without } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";
 
+const WHEEL_ROWS = 3;
 /** How long the second press counts. */
 const ARMED_MS = 3_000;
 
@@ -32,6 +34,10 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
       return step(moveFocus(ui, -1, context));
     case "focus_down":
       return step(moveFocus(ui, 1, context));
+    case "wheel_up":
+      return step(scrollBy(ui, -WHEEL_ROWS, context));
+    case "wheel_down":
+      return step(scrollBy(ui, WHEEL_ROWS, context));
     case "fold_all":
       return step(turnAllFolds(ui));
     case "search":
@@ -42,6 +48,8 @@ export function onAnyKey(ui: SessionUi, chord: string, context: UiContext): Step
       return step(ui, { kind: "suspend" });
     case "repaint":
       return step(ui, { kind: "repaint" });
+    case "mouse":
+      return step(ui, { kind: "mouse" });
     default:
       return step(ui);
   }
@@ -75,5 +83,7 @@ function onEscape(ui: SessionUi, { canGoBack, requestFocus }: UiContext): Step {
 
 function earlier(ui: SessionUi): Step {
   if (ui.feed.isLoading) return step(ui);
-  return step({ ...ui, feed: { ...ui.feed, isLoading: true } }, { kind: "earlier" });
+  const kept_from = keptFrom(ui.view);
+  const effect = { kind: "earlier", ...(kept_from === undefined ? {} : { kept_from }) } as const;
+  return step({ ...ui, feed: { ...ui.feed, isLoading: true } }, effect);
 }

@@ -43,7 +43,10 @@ export function waitingLines(ui: SessionUi): Line[] {
   ];
 }
 
-export function completionLines(ui: SessionUi, context: Pick<UiContext, "commands" | "endsWithScreen">): Line[] {
+export function completionLines(
+  ui: SessionUi,
+  context: Pick<UiContext, "commands" | "endsWithScreen">,
+): Line[] {
   if (ui.overlay !== undefined) return [];
   const found = completions(ui, context);
   const lines = found.slice(0, MOST_COMPLETIONS).map(({ name, summary }): Line => {
@@ -53,7 +56,7 @@ export function completionLines(ui: SessionUi, context: Pick<UiContext, "command
   return hidden > 0 ? [...lines, [piece(`  … ${hidden} more`, STYLE.dim)]] : lines;
 }
 
-type HintContext = Pick<UiContext, "canGoBack" | "pickers" | "endsWithScreen">;
+type HintContext = Pick<UiContext, "canGoBack" | "pickers" | "requestFocus" | "endsWithScreen">;
 
 /** The last line: what was just told, or the keys. */
 export function hintLine(ui: SessionUi, context: HintContext, columns: number): Line {
@@ -109,7 +112,7 @@ function hints(ui: SessionUi, context: HintContext): Hint[] {
         ];
   }
   const row = ui.mode === "chat" ? undefined : focused(ui);
-  if (row !== undefined) return requestHints(ui, row);
+  if (row !== undefined) return requestHints(ui, row, context);
   return chatHints(ui, context);
 }
 
@@ -132,8 +135,13 @@ function chatHints(ui: SessionUi, { canGoBack, pickers }: HintContext): Hint[] {
   ];
 }
 
-function requestHints(ui: SessionUi, row: Parameters<typeof askedOf>[1]): Hint[] {
+function requestHints(
+  ui: SessionUi,
+  row: Parameters<typeof askedOf>[1],
+  { requestFocus }: HintContext,
+): Hint[] {
   const asked = askedOf(ui, row);
+  const away = (words: string): Hint[] => (requestFocus === "modal" ? [] : [["Esc", words]]);
   const others: Hint[] = waiting(ui).length > 1 ? [["Ctrl-N", "next request"]] : [];
   if (asked.reason !== undefined)
     return [
@@ -141,7 +149,7 @@ function requestHints(ui: SessionUi, row: Parameters<typeof askedOf>[1]): Hint[]
       ["Esc", "back"],
     ];
   if (!hasQuestions(row))
-    return [["Enter", "takes >"], ["Esc", "back to chat"], ...others, ["PgUp/PgDn", "read"]];
+    return [["Enter", "takes >"], ...away("back to chat"), ...others, ["PgUp/PgDn", "read"]];
   const question = row.payload.questions?.[asked.question];
   const several: Hint[] = question?.multi_select ? [["Space", "chooses"]] : [];
   return [
@@ -149,7 +157,7 @@ function requestHints(ui: SessionUi, row: Parameters<typeof askedOf>[1]): Hint[]
     ["Enter", "takes"],
     ["Shift-Tab", "before"],
     ["Ctrl-X", "declines"],
-    ["Esc", "chat"],
+    ...away("chat"),
     ...others,
   ];
 }

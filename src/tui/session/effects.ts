@@ -27,7 +27,11 @@ export async function runEffect(effect: Effect, { driver, app, dispatch }: Effec
         await driver.cancelQueued(effect.message_id);
         return dispatch({ kind: "cancelled", text: effect.text, at_ms: Date.now() });
       case "earlier":
-        return dispatch({ kind: "earlier", isMore: await driver.loadEarlier(), at_ms: Date.now() });
+        return dispatch({
+          kind: "earlier",
+          isMore: await driver.loadEarlier(effect.kept_from),
+          at_ms: Date.now(),
+        });
       case "command":
         return await driver.commands.find(({ name }) => name === effect.name)?.run(effect.rest);
       case "load_picker": {
@@ -45,6 +49,11 @@ export async function runEffect(effect: Effect, { driver, app, dispatch }: Effec
         return app.suspend();
       case "repaint":
         return app.repaint();
+      case "mouse":
+        return tell(
+          app.turnMouse() ? "the wheel scrolls" : "the mouse selects text; Alt-M: the wheel scrolls again",
+          "info",
+        );
     }
   } catch (error) {
     onFailure(effect, messageOf(error), dispatch);

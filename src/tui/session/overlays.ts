@@ -1,5 +1,7 @@
 // Keys while something lies over the screen: the help, the search line, a picker.
 import { editWith } from "../composer/edit-keys.ts";
+import { insert } from "../composer/editor.ts";
+import { helpRowCount } from "../help.ts";
 import { actionOf } from "../keys/table.ts";
 import { onPickerInput } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
@@ -17,7 +19,7 @@ export function onOverlayInput(ui: SessionUi, overlay: Overlay, input: Input, co
   if (input.kind === "key" && ALWAYS.has(actionOf(chord, "any") ?? "")) return onAnyKey(ui, chord, context);
   switch (overlay.kind) {
     case "help":
-      return onHelp(ui, overlay, chord);
+      return onHelp(ui, overlay, chord, context);
     case "picker":
       return onPicker(ui, overlay, input);
     case "search":
@@ -31,14 +33,23 @@ const HELP_KEYS: Readonly<Record<string, number>> = {
   pageup: -10,
   pagedown: 10,
   space: 10,
+  wheelup: -3,
+  wheeldown: 3,
   home: Number.NEGATIVE_INFINITY,
+  end: Number.POSITIVE_INFINITY,
 };
 
 /** Any other key closes it. */
-function onHelp(ui: SessionUi, { scroll }: Extract<Overlay, { kind: "help" }>, chord: string): Step {
+function onHelp(
+  ui: SessionUi,
+  { scroll }: Extract<Overlay, { kind: "help" }>,
+  chord: string,
+  { feedHeight }: UiContext,
+): Step {
   const by = HELP_KEYS[chord];
   if (by === undefined) return step(without(ui, "overlay"));
-  return step({ ...ui, overlay: { kind: "help", scroll: Math.max(0, scroll + by) } });
+  const most = Math.max(0, helpRowCount(ui.size.columns) - feedHeight);
+  return step({ ...ui, overlay: { kind: "help", scroll: Math.max(0, Math.min(most, scroll + by)) } });
 }
 
 function onPicker(ui: SessionUi, { picker }: Extract<Overlay, { kind: "picker" }>, input: Input): Step {
@@ -46,6 +57,7 @@ function onPicker(ui: SessionUi, { picker }: Extract<Overlay, { kind: "picker" }
   if (next.kind === "open") return step({ ...ui, overlay: { kind: "picker", picker: next.picker } });
   const closed = without(ui, "overlay");
   if (next.kind === "closed") return step(closed);
+  if (next.kind === "message") return step({ ...closed, editor: insert(ui.editor, next.text) });
   return step(closed, { kind: "choose", key: picker.key, value: next.value, label: next.label });
 }
 

@@ -11,6 +11,8 @@ const LINES: Readonly<Record<string, number>> = {
   "shift-down": 1,
   "ctrl-u": -4,
   "ctrl-d": 4,
+  wheelup: -3,
+  wheeldown: 3,
 };
 
 /** undefined: the key is none for this, or all is on the screen. */

@@ -100,12 +100,12 @@ export type Effect =
   | { kind: "respond"; row: RequestRow; answer: Answer }
   | { kind: "whole"; row: RequestRow }
   | { kind: "cancel_queued"; message_id: string; text: string }
-  | { kind: "earlier" }
+  | { kind: "earlier"; kept_from?: number }
   | { kind: "command"; name: string; rest: string }
   | { kind: "load_picker"; key: string }
   | { kind: "choose"; key: string; value: string; label: string }
   | { kind: "leave"; code: number }
-  | { kind: "back" | "suspend" | "repaint" };
+  | { kind: "back" | "suspend" | "repaint" | "mouse" };
 
 export interface Step {
   ui: SessionUi;

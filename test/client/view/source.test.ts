@@ -106,7 +106,7 @@ test("only the newest events are read at first; loadEarlier brings all anew behi
   expect(await seen.source.loadEarlier()).toBe(true);
   await vi.waitFor(() => expect(seen.seqs()).toEqual(upTo(last_seq, last_seq - 5)), PATIENT);
   const [first, ...rest] = seen.batches.find((batch) => batch[0]?.kind === "reset") ?? [];
-  expect(first).toEqual({ kind: "reset" });
+  expect(first).toEqual({ kind: "reset", up_to: last_seq });
   expect(new Set(rest.map(({ kind }) => kind))).toEqual(
     new Set(["link", "session", "requests", "queue", "frame"]),
   );

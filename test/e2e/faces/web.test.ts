@@ -2,11 +2,11 @@
 // and a terminal on one session.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { TmuxTerminal } from "../../support/tmux.ts";
 import { Machine } from "../manager/machine.ts";
 import { Chromium, findBrowser, type Window } from "./browser.ts";
+import { feedText, goTo, say, shows, stateIs } from "./dashboard.ts";
 
 const hasBrowser = findBrowser() !== undefined;
 
@@ -38,35 +38,6 @@ async function look(session_id: string): Promise<Window> {
   return window;
 }
 
-async function goTo(page: Page, session_id: string): Promise<void> {
-  await page.waitForSelector("x-fleet");
-  await page.evaluate((hash) => {
-    location.hash = hash;
-  }, `#/s/${session_id}`);
-  await page.waitForSelector(".composer-text");
-}
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.fill(".composer-text", text);
-  await page.press(".composer-text", "Enter");
-}
-
-const feedText = (page: Page): Promise<string> => page.innerText(".feed");
-const shows = (page: Page, text: string | RegExp): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      const now = await feedText(page);
-      if (typeof text === "string") expect(now).toContain(text);
-      else expect(now).toMatch(text);
-    },
-    { timeout: 20_000, interval: 50 },
-  );
-const stateIs = (page: Page, state: string): Promise<void> =>
-  vi.waitFor(
-    async () => expect((await page.innerText('[data-fact="state"]')).toLowerCase()).toContain(state),
-    { timeout: 20_000, interval: 50 },
-  );
-
 const AGENTS = [
   { agent: "claude", run: (command: string) => `#mock:bash ${command}`, takesReason: true },
   { agent: "codex", run: (command: string) => `#mock:escalate ${command}`, takesReason: false },
@@ -96,7 +67,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
       await say(page, run(`touch web-never-${agent}`));
       await page.click('.card.is-waiting [data-decision="decline"]');
       if (takesReason) {
-        await page.fill("#decline-reason", "not in this directory");
+        await page.fill(".card-decline textarea", "not in this directory");
         await page.click('.card-decline [data-decision="decline"]');
       }
       await stateIs(page, "idle");

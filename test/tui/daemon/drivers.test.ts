@@ -71,7 +71,8 @@ test("a second answer to the same request is told to be too late", async () => {
   if (request === undefined) throw new Error("nothing waits");
   await http.respond(request.session_id, request.request_id, { decision: "decline" });
   await driver.respond(request, { decision: "accept" });
-  expect(said()).toEqual(["it was answered before (decline), and that answer counts"]);
+  const late = ["it was answered before (decline), and that answer counts"];
+  await vi.waitFor(() => expect(said()).toEqual(late), PATIENT);
 });
 
 test("while a turn runs a message is queued, and can be taken back; one sent now goes first", async () => {
@@ -94,18 +95,18 @@ test("commands do what sm does: name, queue, interrupt, stop, and say so", async
   await driver.send("one\u001b[31m");
   await driver.send("two");
   await run("/queue");
-  expect(said().at(-1)).toBe("1. one\\x1b[31m\n2. two");
+  await vi.waitFor(() => expect(said().at(-1)).toBe("1. one\\x1b[31m\n2. two"), PATIENT);
   await run("/queue cancel 1");
   await vi.waitFor(() => expect(last("queue")?.queue).toHaveLength(1), PATIENT);
   await expect(run("/queue cancel 7")).rejects.toMatchObject({ code: "usage" });
   await run("/queue clear");
-  expect(said().at(-1)).toBe("taken out of the queue: 1");
+  await vi.waitFor(() => expect(said().at(-1)).toBe("taken out of the queue: 1"), PATIENT);
   await run("/interrupt");
   await http.wait(session_id);
   await run("/stop");
   expect((await http.session(session_id)).running).toBe(false);
   await run("/info");
-  expect(said().at(-1)).toContain(session_id);
+  await vi.waitFor(() => expect(said().at(-1)).toContain(session_id), PATIENT);
 });
 
 test("the list keeps in step with what others do: spawn, name, ask, answer, stop, remove", async () => {

@@ -13,7 +13,7 @@ describe("interrupt and leave", () => {
     expect(player.effects).toEqual([{ kind: "interrupt" }]);
     expect(player.screen()).toContain("Ctrl-C again leaves");
     player.press(...keys("ctrl-c"));
-    expect(player.effects.at(-1)).toEqual({ kind: "leave" });
+    expect(player.effects.at(-1)).toEqual({ kind: "leave", code: 0 });
   });
 
   test("a second Ctrl-C much later does not leave", () => {
@@ -76,7 +76,7 @@ describe("commands and pickers", () => {
   test("/exit leaves, also while a request waits", () => {
     const view = liveView({ requests: [commandRequest("s", "x")] });
     expect(new Player({ view }).press(...typed("/exit"), ...keys("enter")).effects).toEqual([
-      { kind: "leave" },
+      { kind: "leave", code: 0 },
     ]);
   });
 
@@ -107,6 +107,38 @@ describe("commands and pickers", () => {
     const refused = open().press(...keys("down", "enter"));
     expect(refused.effects).toHaveLength(1);
     expect(refused.screen()).toContain("no key");
+  });
+
+  describe("a message that begins with the key of a picker", () => {
+    const providers = [{ key: "p", title: "provider" }];
+    const options = ["ollama", "openai", "explorer"].map((value) => ({ value, label: value }));
+    const open = () =>
+      new Player({ pickers: providers }).press(...keys("p")).event({ kind: "picker", key: "p", options });
+
+    test("is written on as soon as it can be none of the options", () => {
+      const player = open().press(...typed("l"));
+      expect(player.ui.overlay?.kind).toBe("picker");
+      player.press(...typed("ease"));
+      expect([player.ui.overlay, player.ui.editor.text]).toEqual([undefined, "please"]);
+    });
+
+    test("is one when a blank follows, whatever the picker takes", () => {
+      expect(open().press(...typed("re look")).ui.editor.text).toBe("pre look");
+      const model = new Player({ pickers }).press(...keys("m")).event({ kind: "picker", key: "m", options });
+      expect(model.press(...typed("ake it so")).ui.editor.text).toBe("make it so");
+    });
+
+    test("is one when it comes faster than the list, or as a paste", () => {
+      const burst = new Player({ pickers }).blind(...typed("merge"));
+      expect([burst.ui.overlay, burst.ui.editor.text]).toEqual([undefined, "merge"]);
+      const pasted = new Player({ pickers }).press({ kind: "paste", text: "m" });
+      expect([pasted.ui.overlay, pasted.ui.editor.text]).toEqual([undefined, "m"]);
+    });
+
+    test("does not come of what is pasted to narrow the list", () => {
+      const player = open().press({ kind: "paste", text: "nothing like it" });
+      expect(player.ui.overlay?.kind).toBe("picker");
+    });
   });
 });
 

@@ -226,6 +226,7 @@ describe("where requests are modal", () => {
 
   test("Esc does not leave it, and the next one comes by itself", () => {
     const player = new Player({ requestFocus: "modal", view: liveView({ requests: [ASKED, OTHER] }) });
+    expect(player.screen()).not.toContain("Esc");
     expect(player.press(...keys("escape")).ui.mode).toBe("approval");
     player.press(...keys("y")).requests(OTHER);
     expect(player.ui).toMatchObject({ mode: "approval", focus: OTHER.request_id });

@@ -127,6 +127,7 @@ export class Player {
       commands: [],
       pickers: [],
       requestFocus: "asked",
+      endsWithScreen: false,
       canGoBack: false,
       ...this.#context,
     };

@@ -9,6 +9,7 @@ import { bucketName, momentName, type Range, type Span, ticksOf } from "./ranges
 const POINT_COLOURS: readonly Colour[] = ["1", "2", "3", "4", "5"];
 /** A scatter of more is a blot, and slow. */
 const MAX_POINTS = 4_000;
+const MOST_TICKS = 12;
 
 function bars(
   range: Range,
@@ -17,11 +18,12 @@ function bars(
   const xs = buckets.map(({ start_ms }) => start_ms);
   const [first = 0, second = first] = xs;
   const last = xs.at(-1) ?? 0;
+  const span = { from_ms: first, to_ms: last + Math.max(1, second - first) };
   return {
     kind: "bars",
-    span: { from_ms: first, to_ms: last + Math.max(1, second - first) },
+    span,
     xs,
-    ticks: xs,
+    ticks: ticksOf(range, span, MOST_TICKS).filter((at) => at < span.to_ms),
     xName: (at) => bucketName(range, at),
     pointName: (at) => bucketName(range, at),
   };
@@ -81,7 +83,7 @@ export function latencyChart(range: Range, span: Span, tools: readonly ToolStat[
         ? [{ label: "others", colour: "rest" as const, values: values((tool) => !isNamed(tool)) }]
         : []),
     ],
-    ticks: ticksOf(range, span, 12),
+    ticks: ticksOf(range, span, MOST_TICKS),
     xName: (at) => (range === "week" ? bucketName(range, at) : momentName(range, at)),
     pointName: (at) => momentName(range, at),
     yName: durationText,

@@ -8,6 +8,7 @@ import { icon } from "../icons.ts";
 import { isTyping } from "../keyboard.ts";
 import "./chart.ts";
 import { backendFigures, bucketTurns, isBad, percentile, toolFigures } from "./figures.ts";
+import { keyOf, STATS_KEYS } from "./keys.ts";
 import { bucketStarts, RANGES, type Range, spanOf } from "./ranges.ts";
 import { costChart, latencyChart, tokensChart } from "./specs.ts";
 import { backendsTable, bucketsTable, lanesTable, toolsTable } from "./tables.ts";
@@ -15,7 +16,6 @@ import { layoutTimeline } from "./timeline.ts";
 import { timelineView } from "./timeline-view.ts";
 
 const WORDS: Record<Range, string> = { hour: "Hour", day: "Day", week: "Week" };
-const KEYS = { hour: "1", day: "2", week: "3", table: "t" } as const;
 /** How often it looks again while it is seen. */
 const AGAIN_MS = 15_000;
 
@@ -104,15 +104,15 @@ export class StatsElement extends LitElement {
             (range) => html`<button
               type="button"
               aria-pressed=${String(range === this.range)}
-              aria-keyshortcuts=${KEYS[range]}
+              aria-keyshortcuts=${keyOf(range)}
               @click=${() => this.#choose(range)}
             >
-              ${WORDS[range]} <kbd>${KEYS[range]}</kbd>
+              ${WORDS[range]} <kbd>${keyOf(range)}</kbd>
             </button>`,
           )}
         </div>
-        <button type="button" aria-pressed=${String(this.isTable)} aria-keyshortcuts="t" @click=${this.#switch}>
-          ${icon(this.isTable ? "chart" : "table")}Tables <kbd>t</kbd>
+        <button type="button" aria-pressed=${String(this.isTable)} aria-keyshortcuts=${keyOf("tables")} @click=${this.#switch}>
+          ${icon(this.isTable ? "chart" : "table")}Tables <kbd>${keyOf("tables")}</kbd>
         </button>
       </header>
       ${trouble === undefined ? nothing : html`<p class="error-text" role="alert">No new figures: ${trouble}</p>`}
@@ -219,9 +219,9 @@ export class StatsElement extends LitElement {
       isTyping(event.target, event.key)
     )
       return;
-    const range = RANGES.find((one) => KEYS[one] === event.key);
-    if (range !== undefined) this.#choose(range);
-    else if (event.key === KEYS.table) this.#switch();
+    const action = STATS_KEYS.find(({ keys }) => keys[0] === event.key)?.action;
+    if (action === "tables") this.#switch();
+    else if (action !== undefined) this.#choose(action);
   };
 }
 

@@ -8,6 +8,7 @@ import { Follow } from "../follow.ts";
 import { icon } from "../icons.ts";
 import { followVisibleHeight } from "../visible-height.ts";
 import "../help/theme.ts";
+import { type ListAction, listAction } from "./keys.ts";
 import { fleetRow, type RowContext } from "./row.ts";
 import {
   askedIn,
@@ -245,25 +246,22 @@ export class FleetElement extends LitElement {
     const fold = (isFolded: boolean): void => {
       if (this.#cursor !== undefined) this.#fold(this.#cursor, isFolded);
     };
-    const keys = new Map<string, () => void>([
-      ["ArrowDown", () => this.#move(1)],
-      ["j", () => this.#move(1)],
-      ["ArrowUp", () => this.#move(-1)],
-      ["k", () => this.#move(-1)],
-      ["PageDown", () => this.#move(page)],
-      ["PageUp", () => this.#move(-page)],
-      ["Home", () => this.#move(-this.#items.length)],
-      ["End", () => this.#move(this.#items.length)],
-      ["ArrowLeft", () => fold(true)],
-      ["ArrowRight", () => fold(false)],
-      ["Enter", () => this.#open()],
-      [" ", () => this.#open()],
-    ]);
-    const act = keys.get(event.key);
-    if (act === undefined) return;
+    const acts: Readonly<Record<ListAction, () => void>> = {
+      down: () => this.#move(1),
+      up: () => this.#move(-1),
+      pageDown: () => this.#move(page),
+      pageUp: () => this.#move(-page),
+      first: () => this.#move(-this.#items.length),
+      last: () => this.#move(this.#items.length),
+      fold: () => fold(true),
+      unfold: () => fold(false),
+      open: () => this.#open(),
+    };
+    const action = listAction(event.key);
+    if (action === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    act();
+    acts[action]();
   };
 
   /** Left on what has nothing to fold goes to its parent. */

@@ -1,5 +1,6 @@
 // The badge of a session's state: a sign, a word, a colour.
 import { html, type TemplateResult } from "lit";
+import { stateText } from "../../../src/client/view/words.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 import { type IconName, icon } from "../icons.ts";
 
@@ -9,21 +10,23 @@ interface Look {
   tone: "wait" | "work" | "muse" | "bad" | "none";
 }
 
-const LOOKS: Record<SessionView["activity_state"], Look> = {
-  waiting_permission: { word: "Approve?", icon: "hand", tone: "wait" },
-  waiting_input: { word: "Asks you", icon: "question", tone: "wait" },
-  working: { word: "Working", icon: "work", tone: "work" },
-  thinking: { word: "Thinking", icon: "think", tone: "muse" },
-  idle: { word: "Idle", icon: "idle", tone: "none" },
-  stopped: { word: "Stopped", icon: "stopped", tone: "none" },
+const LOOKS: Record<SessionView["activity_state"], Omit<Look, "word">> = {
+  waiting_permission: { icon: "hand", tone: "wait" },
+  waiting_input: { icon: "question", tone: "wait" },
+  working: { icon: "work", tone: "work" },
+  thinking: { icon: "think", tone: "muse" },
+  idle: { icon: "idle", tone: "none" },
+  stopped: { icon: "stopped", tone: "none" },
 };
-const STALLED: Look = { word: "Stalled", icon: "stalled", tone: "bad" };
-const FAILED: Look = { word: "Failed", icon: "stalled", tone: "bad" };
+const TROUBLE = { icon: "stalled", tone: "bad" } as const;
 
+/** In the words of all screens; a turn that failed is told too, for nobody looks at what is only idle. */
 export function lookOf(session: SessionView): Look {
-  if (session.stalled) return STALLED;
   const isOver = session.activity_state === "idle" || session.activity_state === "stopped";
-  return isOver && session.last_result?.error !== undefined ? FAILED : LOOKS[session.activity_state];
+  const isAsking = session.pending_requests > 0;
+  if (isOver && !isAsking && session.last_result?.error !== undefined) return { ...TROUBLE, word: "failed" };
+  const look = isOver && isAsking ? LOOKS.waiting_permission : LOOKS[session.activity_state];
+  return { ...(session.stalled ? TROUBLE : look), word: stateText(session) };
 }
 
 export function stateBadge(session: SessionView): TemplateResult {

@@ -1,6 +1,8 @@
 // <x-help>: the keys, made from the tables that the page obeys.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import type { App } from "../app-types.ts";
+import { STATS_KEYS } from "../charts/keys.ts";
+import { LIST_KEYS } from "../fleet/keys.ts";
 import { CARD_KEYS, KEYS } from "../keyboard.ts";
 
 interface Group {
@@ -16,21 +18,9 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: "In the list of sessions",
-    rows: [
-      { keys: ["ArrowDown", "ArrowUp"], what: "Down, up" },
-      { keys: ["Enter"], what: "Open" },
-      { keys: ["ArrowLeft", "ArrowRight"], what: "Fold, unfold" },
-      { keys: ["Home", "End"], what: "First, last" },
-      { keys: ["Escape"], what: "Clear the filter" },
-    ],
+    rows: LIST_KEYS,
   },
-  {
-    title: "Usage and activity",
-    rows: [
-      { keys: ["1", "2", "3"], what: "The last hour, day, week" },
-      { keys: ["t"], what: "Tables instead of charts" },
-    ],
-  },
+  { title: "Usage and activity", rows: STATS_KEYS },
 ];
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -39,6 +29,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ArrowLeft: "←",
   ArrowRight: "→",
   Enter: "↵",
+  " ": "Space",
   Escape: "Esc",
   X: "Shift X",
 };
@@ -95,7 +86,8 @@ export class HelpElement extends LitElement {
 
 /** Two keys with a blank are pressed one after the other. */
 function sequence(key: string): TemplateResult[] {
-  return key.split(" ").map((one) => html`<kbd>${NAMES[one] ?? one}</kbd>`);
+  const pressed = key === " " ? [key] : key.split(" ");
+  return pressed.map((one) => html`<kbd>${NAMES[one] ?? one}</kbd>`);
 }
 
 if (customElements.get("x-help") === undefined) customElements.define("x-help", HelpElement);

@@ -13,7 +13,7 @@ export class ComposerElement extends LitElement {
     isWorking: { attribute: false },
     isBlocked: { attribute: false },
     isOffline: { attribute: false },
-    history: { attribute: false },
+    said: { attribute: false },
     isSending: { state: true },
     problem: { state: true },
     text: { state: true },
@@ -25,16 +25,16 @@ export class ComposerElement extends LitElement {
   declare isBlocked: boolean;
   declare isOffline: boolean;
   /** What was said before, oldest first. */
-  declare history: readonly string[];
+  declare said: () => readonly string[];
   declare isSending: boolean;
   declare problem: string;
   declare text: string;
-  /** How far back in the history, and what was being written before. */
-  #recall: { at: number; draft: string } | undefined;
+  /** How far back in what was said, and what was being written before. */
+  #recall: { said: readonly string[]; at: number; draft: string } | undefined;
 
   constructor() {
     super();
-    this.history = [];
+    this.said = () => [];
     this.isSending = false;
     this.problem = "";
     this.text = "";
@@ -136,12 +136,17 @@ export class ComposerElement extends LitElement {
     const beside = by < 0 ? area.value.slice(0, area.selectionStart) : area.value.slice(area.selectionEnd);
     if (beside.includes("\n")) return false;
     if (this.#recall === undefined && by > 0) return false;
-    const recall = this.#recall ?? { at: this.history.length, draft: this.text };
+    const recall = this.#recall ?? this.#begin();
     const at = recall.at + by;
-    if (at < 0 || at > this.history.length) return false;
-    this.#recall = at === this.history.length ? undefined : { ...recall, at };
-    this.#keep(this.history[at] ?? recall.draft);
+    if (at < 0 || at > recall.said.length) return false;
+    this.#recall = at === recall.said.length ? undefined : { ...recall, at };
+    this.#keep(recall.said[at] ?? recall.draft);
     return true;
+  }
+
+  #begin(): { said: readonly string[]; at: number; draft: string } {
+    const said = this.said();
+    return { said, at: said.length, draft: this.text };
   }
 
   #keep(text: string): void {

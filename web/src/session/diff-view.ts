@@ -18,9 +18,11 @@ export function changesView(changes: readonly FileChange[]): TemplateResult {
   return html`<div class="diff">${changes.map(changeView)}</div>`;
 }
 
-/** What a person decides upon. */
+/** What a person decides upon: each line as it is written, whatever the reader of diffs takes it for. */
 export function exactDiff(text: string): TemplateResult {
-  return html`<div class="diff"><pre class="diff-lines exact" tabindex="0">${parseDiff(text).lines.map((line) => diffLine(line, reveal))}</pre></div>`;
+  const written = text.replace(/\n$/, "").split("\n");
+  const lines = parseDiff(text).lines.map(({ kind }, index) => lineView(kind, reveal(written[index] ?? "")));
+  return html`<div class="diff"><pre class="diff-lines exact" tabindex="0">${lines}</pre></div>`;
 }
 
 function changeView(change: FileChange): TemplateResult {
@@ -34,12 +36,11 @@ function changeView(change: FileChange): TemplateResult {
     ${
       diff === undefined
         ? nothing
-        : html`<pre class="diff-lines" tabindex="0">${diff.lines.map((each) => diffLine(each, sanitize))}</pre>`
+        : html`<pre class="diff-lines" tabindex="0">${diff.lines.map(({ kind, text }) => lineView(kind, OPS[kind].sign + sanitize(text)))}</pre>`
     }
   </section>`;
 }
 
-function diffLine({ kind, text }: DiffLine, shown: (text: string) => string): TemplateResult {
-  const { op, sign } = OPS[kind];
-  return html`<span class="diff-line" data-op=${op}>${sign}${shown(text)}${"\n"}</span>`;
+function lineView(kind: DiffLine["kind"], text: string): TemplateResult {
+  return html`<span class="diff-line" data-op=${OPS[kind].op}>${`${text}\n`}</span>`;
 }

@@ -90,9 +90,11 @@ export class FeedElement extends LitElement {
   }
 
   override willUpdate(changed: PropertyValues): void {
-    if (changed.has("items")) this.#passes = 0;
-    this.#keys = this.items.map(({ key }) => key);
-    this.#indexOf = new Map(this.#keys.map((key, index) => [key, index]));
+    if (changed.has("items")) {
+      this.#passes = 0;
+      this.#keys = this.items.map(({ key }) => key);
+      this.#indexOf = new Map(this.#keys.map((key, index) => [key, index]));
+    }
     this.#lay();
     this.#range = this.#wanted();
   }

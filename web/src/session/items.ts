@@ -34,8 +34,16 @@ export class FeedItems {
   readonly #cuts = new WeakMap<Block, Block[]>();
   /** Of texts that still grow, by the entry's id. */
   readonly #readers = new Map<string, MarkdownReader>();
+  #last: { entries: readonly Entry[]; folds: Folds; items: readonly FeedItem[] } | undefined;
 
-  of(entries: readonly Entry[], folds: Folds): FeedItem[] {
+  /** The same list comes back for the same entries and folds. */
+  of(entries: readonly Entry[], folds: Folds): readonly FeedItem[] {
+    if (this.#last?.entries !== entries || this.#last.folds !== folds)
+      this.#last = { entries, folds, items: this.#make(entries, folds) };
+    return this.#last.items;
+  }
+
+  #make(entries: readonly Entry[], folds: Folds): FeedItem[] {
     const callers = new Map<string, ToolEntry>();
     for (const entry of entries) if (entry.kind === "tool") callers.set(entry.tool_use_id, entry);
     const below = new Map<string, Entry[]>();

@@ -1,6 +1,7 @@
 // Something that an agent asks, as a card: all of it, and what may be decided. Its keys count only while it has the
-// focus, and only when they were pressed after it was drawn; Enter on the card decides nothing.
+// focus; what was pressed before there was time to see it counts for nothing, and neither does Enter on the card.
 import { html, LitElement, nothing, type PropertyValues } from "lit";
+import { guard } from "lit/directives/guard.js";
 import { revealLine } from "../../../src/base/sanitize.ts";
 import type { Answer, RequestRow } from "../../../src/client/view/types.ts";
 import type { Choice, Decision } from "../../../src/protocol/requests.ts";
@@ -18,33 +19,33 @@ const CHOICES: Readonly<Record<Decision, { key: string; label: string }>> = {
   decline: { key: "n", label: "Decline" },
   cancel: { key: "c", label: "Decline and stop the turn" },
 };
-/** What was aimed at something else does not hit a card that appears under it. */
+/** What was aimed at something else does not hit a card that appears under it: so long its choices are disabled. */
 const SETTLE_MS = 350;
+const NEVER = Number.POSITIVE_INFINITY;
 
 export class RequestElement extends LitElement {
   static override properties = {
     app: { attribute: false },
     request: { attribute: false },
-    from: { attribute: false },
     whole: { state: true },
     filled: { state: true },
     isDeclining: { state: true },
     isSending: { state: true },
     problem: { state: true },
+    readyAtMs: { state: true },
   };
   declare app: App;
   /** As it stands now; settled: the card says how. */
   declare request: RequestRow;
-  /** The session that asks, when it is another one than is shown. */
-  declare from: string | undefined;
   declare whole: RequestRow | undefined;
   declare filled: ReadonlyMap<string, Filled>;
   declare isDeclining: boolean;
   declare isSending: boolean;
   declare problem: string;
-  /** When what is to be decided was drawn, in the time of events. */
-  #drawnAtMs = Number.POSITIVE_INFINITY;
+  /** Since when what is shown can be decided, in the time of events. */
+  declare readyAtMs: number;
   #drawnHash = "";
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     super();
@@ -52,6 +53,7 @@ export class RequestElement extends LitElement {
     this.isDeclining = false;
     this.isSending = false;
     this.problem = "";
+    this.readyAtMs = NEVER;
   }
 
   override createRenderRoot(): HTMLElement {
@@ -59,10 +61,23 @@ export class RequestElement extends LitElement {
     return this;
   }
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.#timer);
+  }
+
   override willUpdate(changed: PropertyValues): void {
-    if (!changed.has("request")) return;
-    if (this.request.is_cut !== true) this.whole = this.request;
-    else if (this.whole?.shown_hash !== this.request.shown_hash) void this.#readWhole();
+    if (changed.has("request")) {
+      if (this.request.is_cut !== true) this.whole = this.request;
+      else if (this.whole?.shown_hash !== this.request.shown_hash) void this.#readWhole();
+    }
+    const { whole } = this;
+    if (whole === undefined || whole.shown_hash === this.#drawnHash) return;
+    this.readyAtMs = NEVER;
+    if (this.#drawnHash === "") return;
+    this.problem = "The request changed while it was shown. Look at it again.";
+    this.isDeclining = false;
+    this.filled = new Map();
   }
 
   override render(): unknown {
@@ -80,8 +95,7 @@ export class RequestElement extends LitElement {
       @keydown=${this.#onKey}
     >
       <header class="card-head">
-        <h2 class="card-title" id=${id}>${revealLine(request.payload.title)}</h2>
-        ${this.from === undefined ? nothing : html`<span class="card-from">${revealLine(this.from)}</span>`}
+        <h2 class="card-title" id=${id}>${revealLine((whole ?? request).payload.title)}</h2>
         ${request.path === undefined ? nothing : html`<span class="card-from">${revealLine(request.path.join(" › "))}</span>`}
       </header>
       ${isPending ? this.#pending(whole) : html`<p class="card-outcome" role="status">${outcomeOf(request)}</p>`}
@@ -91,25 +105,27 @@ export class RequestElement extends LitElement {
   override updated(): void {
     const { whole } = this;
     if (whole === undefined || whole.shown_hash === this.#drawnHash) return;
-    const isFirst = this.#drawnHash === "";
     this.#drawnHash = whole.shown_hash;
-    this.#drawnAtMs = Number.POSITIVE_INFINITY;
+    clearTimeout(this.#timer);
     // Behind the next paint: only then has anybody seen it.
     requestAnimationFrame(() => {
-      setTimeout(() => {
-        this.#drawnAtMs = performance.now();
-        this.querySelector(".card")?.setAttribute("data-drawn", "");
-      }, 0);
+      this.#timer = setTimeout(() => this.#becomeReady(whole), SETTLE_MS);
     });
-    if (!isFirst) this.problem = "The request changed while it was shown. Look at it again.";
-    this.querySelector(".card")?.dispatchEvent(new CustomEvent("card-drawn", { bubbles: true }));
+    const card = this.querySelector<HTMLElement>(".card");
+    // A button that is disabled now would keep the focus and take no key.
+    if (card?.contains(document.activeElement)) card.focus();
+    card?.dispatchEvent(new CustomEvent("card-drawn", { bubbles: true }));
+  }
+
+  #becomeReady(seen: RequestRow): void {
+    if (seen.shown_hash === this.#drawnHash) this.readyAtMs = performance.now();
   }
 
   #pending(whole: RequestRow | undefined): unknown {
     if (whole === undefined) return html`<p class="card-note">${this.problem || "Reading all of it…"}</p>`;
     const { questions } = whole.payload;
     return html`
-      ${exactParts(whole)}
+      ${guard([whole], () => exactParts(whole))}
       ${
         questions === undefined
           ? nothing
@@ -131,7 +147,8 @@ export class RequestElement extends LitElement {
   }
 
   #choices(whole: RequestRow, isForm: boolean): unknown {
-    const isReady = !isForm || answersOf(whole.payload.questions ?? [], this.filled) !== undefined;
+    const cannot = this.isSending || this.readyAtMs === NEVER;
+    const isFilled = !isForm || answersOf(whole.payload.questions ?? [], this.filled) !== undefined;
     const notes = choiceNotes(whole);
     return html`<div class="card-choices" role="group" aria-label="Decide">
       ${whole.payload.choices.map((choice) => {
@@ -143,7 +160,7 @@ export class RequestElement extends LitElement {
             type="button"
             class="choice ${kind}"
             data-decision=${choice.decision}
-            ?disabled=${this.isSending || (isAnswer && !isReady)}
+            ?disabled=${cannot || (isAnswer && !isFilled)}
             @click=${(event: MouseEvent) => this.#onChoice(event, choice)}
           >
             <kbd>${key}</kbd><span>${isAnswer ? "Answer" : label}</span>
@@ -155,9 +172,10 @@ export class RequestElement extends LitElement {
   }
 
   #decline(): unknown {
+    const id = `decline-${this.request.request_id}`;
     return html`<div class="card-decline">
-      <label for="decline-reason">Why? The agent is told. (optional)</label>
-      <textarea id="decline-reason" rows="2" @keydown=${this.#onReasonKey}></textarea>
+      <label for=${id}>Why? The agent is told. (optional)</label>
+      <textarea id=${id} rows="2" @keydown=${this.#onReasonKey}></textarea>
       <div class="card-choices">
         <button type="button" class="choice danger" data-decision="decline" ?disabled=${this.isSending} @click=${() => this.#sendDecline()}>
           Decline
@@ -169,7 +187,7 @@ export class RequestElement extends LitElement {
 
   /** A press of Enter or the space bar on a button is a click too; when it began counts. */
   #isTooEarly(event: Event): boolean {
-    return event.timeStamp < this.#drawnAtMs + SETTLE_MS;
+    return event.timeStamp < this.readyAtMs;
   }
 
   #onChoice(event: Event, choice: Choice): void {
@@ -201,7 +219,7 @@ export class RequestElement extends LitElement {
       else void this.#respond({ answers });
     } else if (decision === "decline" && choice.takes?.includes("message")) {
       this.isDeclining = true;
-      void this.updateComplete.then(() => this.querySelector<HTMLElement>("#decline-reason")?.focus());
+      void this.updateComplete.then(() => this.#reason?.focus());
     } else void this.#respond({ decision });
   }
 
@@ -221,13 +239,17 @@ export class RequestElement extends LitElement {
     }
   };
 
+  get #reason(): HTMLTextAreaElement | null {
+    return this.querySelector(".card-decline textarea");
+  }
+
   #back(): void {
     this.isDeclining = false;
     this.querySelector<HTMLElement>(".card")?.focus();
   }
 
   #sendDecline(): void {
-    const message = this.querySelector<HTMLTextAreaElement>("#decline-reason")?.value.trim() ?? "";
+    const message = this.#reason?.value.trim() ?? "";
     void this.#respond({ decision: "decline", ...(message === "" ? {} : { message }) });
   }
 

@@ -5,11 +5,27 @@ import { textOf } from "./items.ts";
 const MARKS = "search";
 const MAX_MARKS = 500;
 
-/** The ids of the entries that have it, oldest first; upper and lower case are the same. */
-export function findEntries(entries: readonly Entry[], words: string): string[] {
-  const wanted = words.trim().toLowerCase();
-  if (wanted === "") return [];
-  return entries.filter((entry) => textOf(entry).toLowerCase().includes(wanted)).map(({ id }) => id);
+/** Looks into each entry once for the same words: while a session streams it is asked again with every drawing. */
+export class EntryFinder {
+  #wanted = "";
+  #known = new WeakMap<Entry, boolean>();
+
+  /** The ids of the entries that have it, oldest first; upper and lower case are the same. */
+  find(entries: readonly Entry[], words: string): string[] {
+    const wanted = words.trim().toLowerCase();
+    if (wanted === "") return [];
+    if (wanted !== this.#wanted) this.#known = new WeakMap();
+    this.#wanted = wanted;
+    return entries.filter((entry) => this.#has(entry)).map(({ id }) => id);
+  }
+
+  #has(entry: Entry): boolean {
+    const known = this.#known.get(entry);
+    if (known !== undefined) return known;
+    const has = textOf(entry).toLowerCase().includes(this.#wanted);
+    this.#known.set(entry, has);
+    return has;
+  }
 }
 
 /** The next hit from here, around the end; the newest one when there is no "here". */

@@ -5,7 +5,7 @@ import { sanitizeLine } from "../../../src/base/sanitize.ts";
 import { openSource, type Source } from "../../../src/client/view/source.ts";
 import type { Entry, RequestRow, View, ViewInput } from "../../../src/client/view/types.ts";
 import { sessionName } from "../../../src/client/view/words.ts";
-import { applyInputs, emptyView } from "../../../src/client/view.ts";
+import { applyInputs, emptyView, keptFrom } from "../../../src/client/view.ts";
 import type { App } from "../app-types.ts";
 import type { Action } from "../keyboard.ts";
 import { Cards } from "./cards.ts";
@@ -15,12 +15,13 @@ import type { EntryContext } from "./entry-view.ts";
 import type { FeedElement } from "./feed.ts";
 import "./feed.ts";
 import { FeedItems, type Folds, isOpen } from "./items.ts";
+import { Pace } from "./pace.ts";
 import { panel } from "./panel.ts";
 import { queueView } from "./queue-view.ts";
 import type { RawElement } from "./raw.ts";
 import "./raw.ts";
 import "./request-card.ts";
-import { findEntries, markWords, stepHit } from "./search.ts";
+import { EntryFinder, markWords, stepHit } from "./search.ts";
 import { sessionHead } from "./session-head.ts";
 
 /** How much of the past is read at first, and with each step back. */
@@ -49,11 +50,12 @@ class SessionElement extends LitElement {
   #source: Source | undefined;
   #cards: Cards | undefined;
   #folds: Folds = new Map();
-  #frame: number | undefined;
   /** There was more than is read at first. */
   #isLong: boolean | undefined;
   #stopClock: (() => void) | undefined;
   readonly #items = new FeedItems();
+  readonly #finder = new EntryFinder();
+  readonly #pace = new Pace(() => this.requestUpdate());
 
   constructor() {
     super();
@@ -73,11 +75,7 @@ class SessionElement extends LitElement {
       const { requests } = this.#view;
       this.#view = applyInputs(this.#view, inputs);
       if (this.#view.requests !== requests) this.#cards?.set(this.#view.requests);
-      // However much comes, it is drawn once a frame.
-      this.#frame ??= requestAnimationFrame(() => {
-        this.#frame = undefined;
-        this.requestUpdate();
-      });
+      this.#pace.want();
     };
     this.#source = openSource(this.app.port, this.sessionId, listener, { history: HISTORY_EVENTS });
     this.#stopClock = this.app.clock.subscribe(() => this.requestUpdate());
@@ -88,7 +86,7 @@ class SessionElement extends LitElement {
     void this.#source?.close();
     this.#cards?.close();
     this.#stopClock?.();
-    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    this.#pace.close();
     markWords(null, "");
   }
 
@@ -129,7 +127,7 @@ class SessionElement extends LitElement {
               .isWorking=${session?.turn !== undefined}
               .isBlocked=${requests.length > 0}
               .isOffline=${view.link.state === "lost"}
-              .history=${historyOf(view.entries)}
+              .said=${this.#said}
               @composer-act=${this.#onComposer}
               @composer-sent=${() => this.#feed?.followEnd()}
             ></x-composer>`
@@ -149,6 +147,8 @@ class SessionElement extends LitElement {
       void this.#feed?.updateComplete.then(() => markWords(this.querySelector(".feed-items"), words));
     }
   }
+
+  readonly #said = (): string[] => messagesOf(this.#view.entries);
 
   get #feed(): FeedElement | null {
     return this.querySelector<FeedElement>("x-feed");
@@ -178,7 +178,7 @@ class SessionElement extends LitElement {
   #earlier(): unknown {
     const { dropped, session } = this.#view;
     this.#isLong ??= session === undefined ? undefined : session.last_seq > HISTORY_EVENTS;
-    if (this.hasAll || (dropped === 0 && this.#isLong !== true)) return nothing;
+    if (dropped === 0 && (this.hasAll || this.#isLong !== true)) return nothing;
     return html`<button class="quiet" type="button" ?disabled=${this.isLoading} @click=${() => void this.#loadEarlier()}>
       ${this.isLoading ? "Reading…" : "Load earlier"}
     </button>`;
@@ -187,7 +187,7 @@ class SessionElement extends LitElement {
   async #loadEarlier(): Promise<void> {
     this.isLoading = true;
     try {
-      this.hasAll = !(await this.#source?.loadEarlier());
+      this.hasAll = !(await this.#source?.loadEarlier(keptFrom(this.#view)));
     } catch (error) {
       this.app.fail(error);
     } finally {
@@ -223,7 +223,7 @@ class SessionElement extends LitElement {
 
   #search(): unknown {
     if (this.words === undefined) return nothing;
-    const hits = findEntries(this.#view.entries, this.words);
+    const hits = this.#finder.find(this.#view.entries, this.words);
     const at = this.found === undefined ? 0 : hits.indexOf(this.found) + 1;
     const step = (by: 1 | -1): void => this.#goTo(stepHit(hits, this.found, by));
     return html`<form class="search" role="search" @submit=${(event: Event) => {
@@ -245,7 +245,7 @@ class SessionElement extends LitElement {
 
   readonly #onSearch = (event: Event): void => {
     this.words = (event.currentTarget as HTMLInputElement).value;
-    this.#goTo(findEntries(this.#view.entries, this.words).at(-1));
+    this.#goTo(this.#finder.find(this.#view.entries, this.words).at(-1));
   };
 
   #goTo(id: string | undefined): void {
@@ -317,7 +317,7 @@ class SessionElement extends LitElement {
 }
 
 /** What the person said, oldest first, without repeats in a row. */
-function historyOf(entries: readonly Entry[]): string[] {
+function messagesOf(entries: readonly Entry[]): string[] {
   const said: string[] = [];
   for (const entry of entries) {
     if (entry.kind !== "user" || entry.from !== undefined || entry.parent !== undefined) continue;

@@ -3,7 +3,16 @@ import { CodedError } from "../../../base/coded-error.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import type { DemianSession, ProviderChoice, Runtime } from "../../../runtime/session-types.ts";
 import type { Picker, PickerOption } from "../../../tui/types.ts";
-import { chosenOf, findProvider, type Settings, unknownProvider } from "../settings.ts";
+import {
+  canBeUsed,
+  chosenOf,
+  findProvider,
+  problemOf,
+  type Settings,
+  withAgentOf,
+  withModel,
+  withProvider,
+} from "../settings.ts";
 import { type Main, teamLine } from "../sub-agents.ts";
 
 export interface ChoicesOptions {
@@ -35,9 +44,11 @@ export class Choices {
     return { agent: this.#settings.agent.value, provider: this.#settings.provider.value };
   }
 
-  /** A provider without a usual model was chosen, and no model yet. */
+  /** A provider without a usual model was chosen, and no model yet; nothing else is missing. */
   get lacksModel(): boolean {
-    return this.#settings.model.value === "";
+    const { provider, model } = this.#settings;
+    const choice = findProvider(this.#options.runtime, provider.value);
+    return model.value === "" && choice !== undefined && canBeUsed(choice);
   }
 
   get pickers(): readonly Picker[] {
@@ -66,24 +77,16 @@ export class Choices {
 
   async provider(key: string): Promise<void> {
     const { runtime } = this.#options;
+    const chosen = withProvider(this.#settings, runtime, key);
     const choice = findProvider(runtime, key);
-    if (choice === undefined) throw new CodedError("unknown_provider", unknownProvider(runtime, key));
-    if (!choice.isReady && !choice.needsModel) {
-      throw new CodedError("missing_key", `${key} is not ready: ${choice.problem ?? "its key is missing"}`);
+    if (choice !== undefined && !canBeUsed(choice)) {
+      throw new CodedError("missing_key", `${key} is not ready: ${problemOf(choice)}`);
     }
-    await this.#take({
-      ...this.#settings,
-      provider: { value: key, source: "interactive" },
-      model: { value: choice.model, source: "config" },
-    });
+    await this.#take(chosen);
   }
 
   async model(name: string): Promise<void> {
-    const value = name.trim();
-    if (value === "" || /\s/.test(value)) {
-      throw new CodedError("bad_model", "the name of a model is one word without blanks");
-    }
-    await this.#take({ ...this.#settings, model: { value, source: "interactive" } });
+    await this.#take(withModel(this.#settings, name.trim()));
   }
 
   async agent(name: string): Promise<void> {
@@ -95,14 +98,7 @@ export class Choices {
       return;
     }
     await session.use({ agent: name });
-    const { provider, model } = this.#settings;
-    this.#settings = {
-      agent: { value: session.agent, source: "interactive" },
-      // An agent may bring a provider along.
-      provider:
-        session.provider === provider.value ? provider : { value: session.provider, source: "config" },
-      model: session.model === model.value ? model : { value: session.model, source: "config" },
-    };
+    this.#settings = withAgentOf(this.#settings, session);
     this.#tell(true);
   }
 
@@ -147,12 +143,12 @@ export class Choices {
   #providers(): PickerOption[] {
     const { value: current } = this.#settings.provider;
     const choices = this.#options.runtime.providers.toSorted((a, b) => rankOf(a) - rankOf(b));
-    return choices.map(({ key, model, isReady, needsModel, problem }) => ({
-      value: key,
-      label: key,
-      detail: needsModel ? "ready when you name a model" : model,
-      ...(key === current ? { isCurrent: true } : {}),
-      ...(isReady || needsModel ? {} : { problem: problem ?? "not ready" }),
+    return choices.map((choice) => ({
+      value: choice.key,
+      label: choice.key,
+      detail: choice.needsModel ? "ready when you name a model" : choice.model,
+      ...(choice.key === current ? { isCurrent: true } : {}),
+      ...(canBeUsed(choice) ? {} : { problem: problemOf(choice) }),
     }));
   }
 

@@ -3,7 +3,6 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
-import { sanitizeLine } from "../../../base/sanitize.ts";
 import type { Answer, RequestRow, ViewInput } from "../../../client/view/types.ts";
 import type { UserContentPart } from "../../../runtime/messages.ts";
 import type { DemianSession, Runtime, TurnReport } from "../../../runtime/session-types.ts";
@@ -11,7 +10,8 @@ import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts
 import { readTyped } from "../chat-commands.ts";
 import { isGood } from "../once.ts";
 import type { Order } from "../order.ts";
-import { chosenOf, type Settings } from "../settings.ts";
+import { CARRY_OUT, noPlan, planMade } from "../plan-words.ts";
+import { chosenOf, placeWords, type Settings, settingsWords } from "../settings.ts";
 import { subAgentLines, teamLine } from "../sub-agents.ts";
 import { Asking } from "./asking.ts";
 import { Choices } from "./choices.ts";
@@ -19,6 +19,7 @@ import { commandsOf, compactBlock } from "./commands.ts";
 import { BACKEND } from "./event-frames.ts";
 import { Feed } from "./feed.ts";
 import { Queue } from "./queue.ts";
+import { waysOut } from "./ways-out.ts";
 
 export interface LocalDriverOptions {
   runtime: Runtime;
@@ -36,9 +37,6 @@ interface Work {
   text: string;
   usePlan?: true;
 }
-
-const PLAN_MADE =
-  "this is a plan, and nothing of it was done; /use-plan sends it with your next words (p chooses who carries it out)";
 
 const KEYS = "in an empty line p chooses the provider, m the model, a the agent";
 
@@ -103,8 +101,9 @@ export class LocalDriver implements SessionDriver {
     return (this.#session?.history.length ?? 0) > 0;
   }
 
+  /** While a task runs nothing can be chosen: their keys are letters then. */
   get pickers(): readonly Picker[] {
-    return this.#choices.pickers;
+    return this.#work === undefined ? this.#choices.pickers : [];
   }
 
   start(listener: (inputs: readonly ViewInput[]) => void): void {
@@ -119,7 +118,7 @@ export class LocalDriver implements SessionDriver {
     // What hooks say of a session, and what keeps it from opening, is for the first moment and not for the first message.
     void this.#opened().catch((error: unknown) => {
       if (this.#closing !== undefined) return;
-      this.#feed.say("error", `${messageOf(error)}\np chooses another provider, m another model`);
+      this.#feed.say("error", [messageOf(error), ...waysOut(runtime.providers)].join("\n"));
     });
   }
 
@@ -179,17 +178,8 @@ export class LocalDriver implements SessionDriver {
   /** With who said so (§13). */
   settings(): readonly string[] {
     const { runtime, order } = this.#options;
-    const { provider, model, agent } = this.#choices.settings;
-    const rows = Object.entries({ provider, model, agent }).map(
-      ([name, { value, source }]) => `${name} ${sanitizeLine(value) || "?"} (${source})`,
-    );
-    const source = order.flags["sandbox"] === undefined ? "config" : "flag";
-    const held = this.#session?.sandbox === "none" ? ", commands are refused" : "";
-    return [
-      ...rows,
-      `cwd ${sanitizeLine(runtime.cwd)}`,
-      `sandbox ${runtime.config.sandbox.mode} (${source})${held}`,
-    ];
+    const words = [...settingsWords(this.#choices.settings), ...placeWords(runtime, order)];
+    return this.#session?.sandbox === "none" ? [...words, "commands are refused"] : words;
   }
 
   close(): Promise<void> {
@@ -287,7 +277,7 @@ export class LocalDriver implements SessionDriver {
     } finally {
       this.#feed.turnEnded(report);
     }
-    if (report.plan !== undefined) this.#feed.say("info", PLAN_MADE);
+    if (report.plan !== undefined) this.#feed.say("info", planMade("p"));
     await this.#remember(report);
   }
 
@@ -309,9 +299,9 @@ export class LocalDriver implements SessionDriver {
   async #usePlan(text: string): Promise<void> {
     this.#assertStandby();
     if (this.#session?.plan === undefined) {
-      throw new CodedError("no_plan", "there is no plan; the provider claudecode-plan makes one: press p");
+      throw new CodedError("no_plan", noPlan("press p"));
     }
-    await this.#begin({ text: text === "" ? "Carry out this plan." : text, usePlan: true });
+    await this.#begin({ text: text === "" ? CARRY_OUT : text, usePlan: true });
   }
 
   #assertStandby(): void {

@@ -1,12 +1,15 @@
 // `demian --daemon`: the screen on a session of blemeesd, which lives on when the screen is left.
+import { realpath } from "node:fs/promises";
 import { CodedError } from "../../../base/coded-error.ts";
 import type { HttpClient, HttpOptions, SpawnBody } from "../../../client/index.ts";
+import { loadConfig } from "../../../runtime/config/load.ts";
 import { createSessionDriver } from "../../../tui/daemon/session-driver.ts";
 import { assertTerminal, runSessionScreen } from "../../../tui/index.ts";
 import { type Arguments, UsageError } from "../../command.ts";
 import { reach, startDaemon } from "../../sm/start-daemon.ts";
 import type { Context } from "../command.ts";
 import { type Order, orderOf } from "../order.ts";
+import { unknownProvider } from "../settings.ts";
 
 /** What a session of the daemon is opened with; everything else is of a runtime in this process. */
 const TAKEN: ReadonlySet<string> = new Set([
@@ -28,7 +31,9 @@ export async function runOnDaemon(
   context: Context,
 ): Promise<number> {
   const { io } = context;
-  const body = spawnBody(given, message, orderOf(given, io.cwd));
+  const order = orderOf(given, io.cwd);
+  const body = spawnBody(given, message, order);
+  await assertProvider(order, context);
   const terminal = { stdin: process.stdin, stdout: process.stdout, env: io.env };
   assertTerminal(terminal);
   const http = await connect(context);
@@ -68,6 +73,16 @@ export function spawnBody(given: Arguments, message: string | undefined, order: 
     ...(message === undefined ? {} : { prompt: message }),
     ...(Object.keys(options).length === 0 ? {} : { options }),
   };
+}
+
+/** The daemon would take a provider that is not there for a model of the usual one. */
+async function assertProvider({ cwd, provider }: Order, { io }: Context): Promise<void> {
+  if (provider === undefined) return;
+  const { config } = await loadConfig({ cwd: await realpath(cwd), env: io.env });
+  const providers = Object.keys(config.providers);
+  if (!providers.includes(provider)) {
+    throw new CodedError("unknown_provider", unknownProvider(providers, provider));
+  }
 }
 
 async function connect({ io, output, daemonProgram }: Context): Promise<HttpClient> {

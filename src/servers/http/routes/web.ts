@@ -6,6 +6,9 @@ import { json, type Route, route } from "../route.ts";
 import { ENTER } from "../web/access.ts";
 import { PAGE, type WebFile, type WebFiles } from "../web/files.ts";
 
+/** Whoever sends it has shown nothing yet, and there is nothing to say in it. */
+const MAX_ENTER_BYTES = 1_000;
+
 export const WEB_ROUTES: readonly Route[] = [
   route({
     method: "get",
@@ -47,7 +50,7 @@ export const WEB_ROUTES: readonly Route[] = [
     name: "web_enter",
     summary:
       "The API's token for the one-time word of a link, which is sent as the bearer token: the one route that takes it. It works once.",
-    body: { name: "EnterBody", schema: EnterBody },
+    body: { name: "EnterBody", schema: EnterBody, maxBytes: MAX_ENTER_BYTES },
     replies: { 200: json("The token.", "EnterReply", EnterReply) },
     errors: ["too_many_tries"],
     handle: async ({ incoming }, { web }) => ({

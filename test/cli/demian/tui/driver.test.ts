@@ -1,5 +1,5 @@
 // The driver of the screen on a local runtime: what it tells, seen through the view, and what it does when asked to.
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gate } from "../../../support/gate.ts";
@@ -234,9 +234,11 @@ describe("while a task runs", () => {
     await at.until((view) => entries(view, "text")[0]);
     const busy = { code: "session_busy" };
     await expect(at.command("/compact")).rejects.toMatchObject(busy);
-    await expect(at.picker("p").choose("other")).rejects.toMatchObject(busy);
-    await expect(at.picker("m").choose("huge")).rejects.toMatchObject(busy);
-    await expect(at.picker("a").choose("plan")).rejects.toMatchObject(busy);
+    await expect(at.command("/provider", "other")).rejects.toMatchObject(busy);
+    await expect(at.command("/model", "huge")).rejects.toMatchObject(busy);
+    await expect(at.command("/agent", "plan")).rejects.toMatchObject(busy);
+    // Their keys are letters: "please also …" waits for the task like any other message.
+    expect(at.driver.pickers).toEqual([]);
     expect(at.driver.commands.filter(({ isAlways }) => isAlways).map(({ name }) => name)).toEqual(["/stop"]);
   });
 
@@ -328,6 +330,25 @@ describe("settings", () => {
     await at.picker("p").choose("local");
     await at.driver.send("hi");
     expect(await at.turns(1)).toMatchObject({ subtype: "success" });
+  });
+});
+
+describe("a newcomer without any provider", () => {
+  beforeEach(() => rmSync(world.configFile));
+
+  test("is told what is missing and every way out", async () => {
+    const at = await open();
+    const { text, level } = await at.notice(/No provider is ready yet/);
+    expect(level).toBe("error");
+    expect(text).toMatch(/OPENAI_API_KEY[\s\S]*\(ollama, [\s\S]*demian --demo[\s\S]*demian doctor/);
+  });
+
+  test("who writes a message learns of the key, and not of the model that is missing too", async () => {
+    const at = await open();
+    await expect(at.driver.send("hi")).rejects.toMatchObject({
+      code: "missing_key",
+      message: expect.stringMatching(/OPENAI_API_KEY/),
+    });
   });
 });
 

@@ -1,0 +1,34 @@
+// How far the clock of the stage is ahead of the real one, in ms: a file that the daemon reads and the agents move on.
+import { readFileSync, writeFileSync } from "node:fs";
+
+/**
+ * @param {string} file
+ * @returns {number | undefined} undefined while it is not there
+ */
+export function readMoved(file) {
+  try {
+    const text = readFileSync(file, "utf8");
+    return /^[+-]\d{15}$/.test(text) ? Number(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Always of the same length: a reader finds the old one or the new one.
+ * @param {string} file
+ * @param {number} ms
+ */
+export function writeMoved(file, ms) {
+  writeFileSync(file, `${ms < 0 ? "-" : "+"}${String(Math.abs(Math.round(ms))).padStart(15, "0")}`, {
+    flag: readMoved(file) === undefined ? "w" : "r+",
+  });
+}
+
+/**
+ * @param {string} file
+ * @param {number} seconds
+ */
+export function pass(file, seconds) {
+  if (seconds > 0) writeMoved(file, (readMoved(file) ?? 0) + seconds * 1000);
+}

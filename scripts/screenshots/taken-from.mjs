@@ -1,0 +1,32 @@
+// What pictures are taken from: a hash of all that gives the faces their look. Beside the pictures it says whether they
+// are current.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { root } from "../prepare.mjs";
+
+export const PICTURES = join(root, "docs/images");
+export const LIST = join(PICTURES, "taken-from.json");
+const SOURCES = ["web", "src/tui", "src/client/view", "scripts/screenshots"];
+/** No part of any look. */
+const OTHER = /\.md$|tsconfig\.json$/;
+
+/** Each with a hash of its own, so that it is seen what has changed. */
+export function takenFrom() {
+  return Object.fromEntries(SOURCES.map((name) => [name, hashOf(join(root, name))]));
+}
+
+/** @param {string} directory */
+function hashOf(directory) {
+  const hash = createHash("sha256");
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !OTHER.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  for (const file of files)
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update("\0");
+  return hash.digest("hex").slice(0, 16);
+}
