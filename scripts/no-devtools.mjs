@@ -1,2 +1,2 @@
-// Stands in for react-devtools-core in the bundles: Ink imports it for developers of React only.
+// Stands in for react-devtools-core and ws in the bundles: Ink imports them for developers of React only.
 export default { initialize() {}, connectToDevTools() {} };

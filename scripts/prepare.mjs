@@ -27,7 +27,8 @@ export function prepare() {
   }
   const built = ["src", "web", "package.json", "scripts/build.mjs", "scripts/build-web.mjs"];
   const sources = newest(built.map((name) => join(root, name)));
-  if (!existsSync(join(root, "dist/blemeesd.js")) || newest([join(root, "dist/blemeesd.js")]) < sources) {
+  // The last that is written: a build that was stopped half-way is begun again.
+  if (newest([join(root, "dist/web/index.html")]) < sources) {
     console.error("· building …");
     run(process.execPath, ["scripts/build.mjs", "--quiet"]);
   }

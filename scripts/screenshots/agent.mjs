@@ -66,6 +66,7 @@ async function play(text) {
     subtype: "success",
     is_error: false,
     num_turns: 1,
+    duration_ms: turn.steps.reduce((sum, { seconds = 0 }) => sum + seconds * 1000, 0),
     result: "",
     total_cost_usd: cost,
     usage: { input_tokens, output_tokens },

@@ -20,6 +20,8 @@ export interface OutputOptions {
   env?: Readonly<Record<string, string | undefined>>;
   /** Leaves the talk out; errors are still told. */
   isQuiet?: boolean;
+  /** How our own words are said: in the name of the program that was called. */
+  inOwnWords?: (text: string) => string;
 }
 
 export class Output {
@@ -71,7 +73,8 @@ export class Output {
 
   /** Talk: what is going on. */
   note(text: string): void {
-    if (!this.#options.isQuiet) this.#talk(text, "dim");
+    const { isQuiet, inOwnWords = (words) => words } = this.#options;
+    if (!isQuiet) this.#talk(inOwnWords(text), "dim");
   }
 
   /** What a person must see to go on; never left out. Others' text in it was made safe for its place already. */

@@ -71,8 +71,8 @@ function dashboardLines(http: HttpAddress | undefined, isDemo: boolean, flag: st
     "Open this link in your browser:",
     `  ${http.link}`,
     isDemo
-      ? 'There press "Try the demo": an agent will ask you for something, and you answer it.'
-      : 'There press "New session", or "Try the demo" to see how an agent asks and you answer.',
+      ? 'There press "Try the demo" (later "New", and write: approve). An agent asks you, and you answer.'
+      : 'There "New" starts an agent; while there is none, "Try the demo" shows how one asks and you answer.',
     `The link works once, within 10 minutes; another one: npx sm${flag} web`,
     ...(process.env["SSH_CONNECTION"] === undefined
       ? []

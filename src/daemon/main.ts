@@ -36,6 +36,13 @@ export async function main(options: MainOptions): Promise<void> {
     config.log_file,
   );
   for (const message of warnings) log.warn("config.warning", { message });
+  const fail = (error: unknown): void => {
+    // A person reads the sentence, and not the same once more as JSON.
+    if (!isTerminal || config.log_file !== undefined)
+      log.error("daemon.start_failed", { message: messageOf(error) });
+    process.stderr.write(`blemeesd: ${messageOf(error)}\n`);
+    process.exitCode = 1;
+  };
   // A signal may come as soon as somebody sees the socket, a moment before we are told that it is there.
   let isAsked = false;
   let stop = (_code: number): void => {
@@ -49,7 +56,7 @@ export async function main(options: MainOptions): Promise<void> {
       env: process.env,
     });
   } catch (error) {
-    fail(log, error);
+    fail(error);
     return;
   }
   stop = stopOnce(daemon, config.shutdown_grace_s * 1000, log);
@@ -57,7 +64,7 @@ export async function main(options: MainOptions): Promise<void> {
   process.on("uncaughtException", (error) => log.error("internal", { stack: error.stack }));
   process.on("unhandledRejection", (reason) => log.error("internal", { stack: stackOf(reason) }));
   daemon.ready.catch((error: unknown) => {
-    fail(log, error);
+    fail(error);
     stop(1);
   });
   if (isTerminal) {
@@ -126,12 +133,6 @@ function stopOnce(daemon: Daemon, graceMs: number, log: Log): (code: number) => 
       },
     );
   };
-}
-
-function fail(log: Log, error: unknown): void {
-  log.error("daemon.start_failed", { message: messageOf(error) });
-  process.stderr.write(`blemeesd: ${messageOf(error)}\n`);
-  process.exitCode = 1;
 }
 
 function stackOf(reason: unknown): string | undefined {

@@ -33,7 +33,7 @@ export function toStats(rows: readonly EventRow[], query: StatsQuery): ObservedS
   }
   const found = [...waits.values()];
   const lists = {
-    turns: newest([...turns.values()], query),
+    turns: newest([...turns.values()].map(forwards), query),
     tools: newest(withoutWaits([...tools.values()], found), query),
     waits: newest(
       found.map(({ item_id: _, ...wait }) => wait),
@@ -107,6 +107,12 @@ function addWait(
   const outcome = row.approval_decision ?? NO_ANSWER[event_type] ?? "answers";
   const started_at_ms = created_at_ms - (row.latency_ms ?? 0);
   waits.set(key, { ...asked, started_at_ms, ended_at_ms: created_at_ms, outcome });
+}
+
+/** A clock that was set back in between: when it ended is known, how long it took is not. */
+function forwards(turn: TurnStat): TurnStat {
+  const { started_at_ms, ended_at_ms = started_at_ms } = turn;
+  return ended_at_ms < started_at_ms ? { ...turn, started_at_ms: ended_at_ms } : turn;
 }
 
 /** What a call waited for its approval is not the tool's time. */

@@ -10,12 +10,3 @@ export const UserMessage = z.looseObject({
   content: z.union([z.string(), z.array(ContentBlock)]),
 });
 export type UserMessage = z.infer<typeof UserMessage>;
-
-/** The text of a message: its string, or its text blocks joined by `separator`. */
-export function textOf(message: UserMessage, separator: string): string {
-  if (typeof message.content === "string") return message.content;
-  return message.content
-    .filter((block) => block.type === "text" && typeof block["text"] === "string")
-    .map((block) => String(block["text"]))
-    .join(separator);
-}

@@ -3,8 +3,8 @@
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Serial } from "../base/serial.ts";
-import { textOf } from "../protocol/content.ts";
 import type { ResultEvent } from "../protocol/events.ts";
+import { textOf } from "../protocol/message-text.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Conversation } from "./conversation.ts";

@@ -2,8 +2,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { CodedError } from "../base/coded-error.ts";
 import { isObject } from "../base/json.ts";
-import { textOf, type UserMessage } from "../protocol/content.ts";
+import type { UserMessage } from "../protocol/content.ts";
 import type { ResultEvent } from "../protocol/events.ts";
+import { textOf } from "../protocol/message-text.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 

@@ -1,6 +1,7 @@
 // The turn that runs in a session: pure data and the stamps that its frames carry.
-import { textOf } from "../protocol/content.ts";
+
 import type { AgentEvent, NoticeEvent, ResultEvent } from "../protocol/events.ts";
+import { textOf } from "../protocol/message-text.ts";
 import type { LastResult } from "../protocol/session.ts";
 
 export interface Turn {

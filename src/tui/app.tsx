@@ -5,14 +5,12 @@ import { askTmux } from "./notify/ask-tmux.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { Terminal } from "./render.tsx";
 import type { App, Input, Look, Opener, Screen, TerminalIo } from "./screen-types.ts";
-import type { Alert } from "./types.ts";
-
-export { sessionScreen } from "./session/screen.tsx";
+import type { News } from "./types.ts";
 
 export interface AppOptions {
   io: TerminalIo;
   first: Opener;
-  notify?: (alert: Alert) => void;
+  notify?: (news: News) => void;
 }
 
 const FRAME_MS = 66;
@@ -131,9 +129,9 @@ class ScreenApp implements App {
     return this.#terminal.turnMouse();
   }
 
-  notify(alert: Alert): void {
-    this.#notifier.alert(alert);
-    this.#options.notify?.(alert);
+  notify(news: News): void {
+    this.#notifier.tell(news);
+    this.#options.notify?.(news);
   }
 
   #onInput(inputs: readonly Input[]): void {

@@ -1,13 +1,13 @@
 // The door of the terminal UI. Light on purpose: Ink, React and what draws Markdown are loaded when a screen opens.
 import { CodedError } from "../base/coded-error.ts";
-import type { TerminalIo } from "./screen-types.ts";
-import type { Alert, FleetDriver, SessionDriver } from "./types.ts";
+import type { Opener, TerminalIo } from "./screen-types.ts";
+import type { FleetDriver, News, SessionDriver } from "./types.ts";
 
 export type { App, Input, Look, Opener, Screen, Size, TerminalIo } from "./screen-types.ts";
 export type {
-  Alert,
   DriverCommand,
   FleetDriver,
+  News,
   Picker,
   PickerOption,
   SessionDriver,
@@ -16,24 +16,28 @@ export type {
 export interface ScreenOptions {
   io: TerminalIo;
   /** Told when a person should look although they look elsewhere. */
-  notify?: (alert: Alert) => void;
+  notify?: (news: News) => void;
 }
 
 /** Shows one session until it is left; gives the exit code. The driver is closed at the end. */
 export async function runSessionScreen(options: ScreenOptions & { driver: SessionDriver }): Promise<number> {
   const { io, notify, driver } = options;
   assertTerminal(io);
-  const { openApp, sessionScreen } = await withoutCi(() => import("./app.tsx"));
-  return openApp({ io, first: sessionScreen(driver), ...(notify && { notify }) });
+  const { openApp } = await withoutCi(() => import("./app.tsx"));
+  return openApp({ io, first: (await loadSession())(driver), ...(notify && { notify }) });
 }
 
 /** Shows all sessions; Enter opens one, Esc comes back. */
 export async function runFleetScreen(options: ScreenOptions & { driver: FleetDriver }): Promise<number> {
   const { io, notify, driver } = options;
   assertTerminal(io);
-  const { openApp, sessionScreen } = await withoutCi(() => import("./app.tsx"));
+  const { openApp } = await withoutCi(() => import("./app.tsx"));
   const { fleetScreen } = await import("./fleet/screen.tsx");
-  return openApp({ io, first: fleetScreen(driver, sessionScreen), ...(notify && { notify }) });
+  return openApp({ io, first: fleetScreen(driver, loadSession), ...(notify && { notify }) });
+}
+
+async function loadSession(): Promise<(driver: SessionDriver) => Opener> {
+  return (await import("./session/screen.tsx")).sessionScreen;
 }
 
 /** A sentence instead of a mess where there is no screen to draw on. */

@@ -1,7 +1,7 @@
 // What the screens and the app that shows them know of each other. Only types: the app is app.tsx, the terminal below
 // it render.tsx; a screen keeps its own state, draws it on demand and is told what was typed.
 import type { ReactElement } from "react";
-import type { Alert } from "./types.ts";
+import type { News } from "./types.ts";
 
 export interface Size {
   columns: number;
@@ -50,7 +50,7 @@ export interface App {
   repaint(): void;
   /** Whether the mouse is for the screen (its wheel scrolls) or for the terminal (it selects text): the other one. */
   turnMouse(): boolean;
-  notify(alert: Alert): void;
+  notify(news: News): void;
 }
 
 export type Opener = (app: App) => Screen;

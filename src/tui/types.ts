@@ -85,7 +85,7 @@ export interface FleetDriver {
 }
 
 /** Something that a person should be told although they look elsewhere. */
-export interface Alert {
+export interface News {
   kind: "waits" | "done" | "failed";
   session_id: string;
   /** One line; made safe where it is written. */

@@ -7,6 +7,7 @@ import { bannerText, type HttpAddress } from "../../src/daemon/banner.ts";
 import { loadConfig } from "../../src/daemon/config.ts";
 import { parseFlags } from "../../src/daemon/flags.ts";
 import { eventually } from "../servers/http/world.ts";
+import { startDaemon } from "../support/daemon.ts";
 import { envOf, newHome, PROGRAM, removeHomes } from "./program.ts";
 
 const env = { HOME: "/nowhere", XDG_RUNTIME_DIR: "/nowhere" };
@@ -26,13 +27,13 @@ test("the banner says what to do first: open the link, press the button", () => 
     [
       "Open this link in your browser:",
       `  ${link}`,
-      'There press "Try the demo": an agent will ask you for something, and you answer it.',
+      'There press "Try the demo" (later "New", and write: approve). An agent asks you, and you answer.',
     ].join("\n"),
   );
   expect(banner({ link })).toMatch(
     /works once, within 10 minutes; another one: npx sm .*web\n\nOr, in another/,
   );
-  expect(banner({ link }, { claude: "2" })).toContain('"New session", or "Try the demo"');
+  expect(banner({ link }, { claude: "2" })).toContain('There "New" starts an agent');
   expect(banner({ link })).not.toContain("ssh -L");
 });
 
@@ -58,6 +59,21 @@ test("--web stands alone, in the environment or in the file, and leaves a chosen
 });
 
 const hasScript = spawnSync("script", ["--version"]).status === 0;
+test.skipIf(process.platform !== "linux" || !hasScript)(
+  "who starts a second one at a terminal reads one sentence: how to see the first one",
+  async () => {
+    const first = await startDaemon();
+    const line = `exec "${process.execPath}" "${PROGRAM}"`;
+    const { stdout } = spawnSync("script", ["-qfec", line, "/dev/null"], {
+      env: envOf(first.home),
+      encoding: "utf8",
+      timeout: 10_000,
+    });
+    await first.close();
+    expect(stdout).toMatch(/^blemeesd: another blemeesd is running on \S+: `sm web` opens .*\r\n$/);
+  },
+);
+
 test.skipIf(process.platform !== "linux" || !hasScript)(
   "on a terminal the real program shows a link that works, and its log has nothing of it",
   async () => {

@@ -127,6 +127,20 @@ describe("rows", () => {
     ]);
   });
 
+  test("a clock that is set back in the middle of a turn gives no turn that ends before it begins", () => {
+    const [begun, ended] = turn(1, 9_000, 5_000);
+    for (const rows of [
+      [begun, ended],
+      [ended, begun],
+    ])
+      expect(
+        toStats(
+          rows.filter((row) => row !== undefined),
+          ALL,
+        ).turns,
+      ).toMatchObject([{ started_at_ms: 5_000, ended_at_ms: 5_000, status: "success" }]);
+  });
+
   test("of too many the oldest are left out, and that is told; others' sessions are none of it", () => {
     const rows = [1, 2, 3].flatMap((n) => turn(n, n * 1_000, n * 1_000 + 10));
     const cut = toStats(rows, { since_ms: 0, limit: 2 });

@@ -15,6 +15,8 @@ export interface DaemonOptions {
   args?: string[];
   /** Continue in the directories of an earlier daemon. */
   home?: string;
+  /** Instead of the one in dist/. */
+  program?: string;
 }
 
 export interface TestDaemon {
@@ -38,7 +40,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<TestDaem
   for (const name of ["run", "state", "config", "claude"])
     mkdirSync(join(home, name), { recursive: true, mode: 0o700 });
   const socket = join(home, "run/blemeesd.sock");
-  const child = spawn(process.execPath, [PROGRAM, ...(options.args ?? [])], {
+  const child = spawn(process.execPath, [options.program ?? PROGRAM, ...(options.args ?? [])], {
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: home,

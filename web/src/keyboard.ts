@@ -65,8 +65,7 @@ export function readKey(pressed: Pressed, before: string | undefined): { action?
 /** Keys belong to what has the focus: fields take letters, and lists and scrollers their arrows. */
 export function isTyping(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
-  if (target.closest("input, textarea, select, [contenteditable], dialog, [data-keys=own]") !== null)
-    return true;
+  if (target.closest("input, textarea, select, [contenteditable], dialog") !== null) return true;
   return (
     key.startsWith("Arrow") &&
     target.closest("[role=log], [role=tree], [role=listbox], [role=radiogroup]") !== null

@@ -30,7 +30,7 @@ const LINES: { [K in Entry["kind"]]: Lines<K> } = {
   user: ({ text }, before, columns) => (before === undefined ? [one(`> ${text}`, columns, "bold")] : []),
   tool: toolLines,
   request: askLines,
-  notice: (entry, before, columns) => (before === undefined ? [noticeLine(entry, columns)] : []),
+  notice: (entry, before, columns) => (before?.text === entry.text ? [] : [noticeLine(entry, columns)]),
   result: (entry, before, columns) => (before === undefined ? [resultLine(entry, columns)] : []),
   // Told by what the stream says of itself.
   gap: () => [],

@@ -91,7 +91,9 @@ function unknownSelf({ code, message, data }: CodedError): CodedError {
 
 function contextOf(given: Arguments, options: MainOptions, signal: AbortSignal): Context {
   const { stdin, stdout, stderr, env } = process;
-  const output = new Output({ stdout, stderr, isQuiet: given.flags["quiet"] === true });
+  const { program = "sm" } = options;
+  const inOwnWords = (text: string): string => called(text, program);
+  const output = new Output({ stdout, stderr, isQuiet: given.flags["quiet"] === true, inOwnWords });
   const socket = textFlag(given, "socket") ?? (env["BLEMEES_SOCKET"] || undefined);
   if (socket === "") throw new UsageError("--socket needs the path of the daemon's socket");
   const self = env["BLEMEES_SESSION_ID"] || undefined;

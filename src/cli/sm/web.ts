@@ -28,6 +28,7 @@ export const WEB: Command = {
   notes: [
     "The page is served by the daemon on 127.0.0.1 only. From another machine, forward the port by ssh first:",
     "  ssh -L 7433:127.0.0.1:7433 HOST",
+    "The port stays open until the daemon stops. After that `sm web` opens it again, and open tabs go on.",
   ],
   async run(given, context) {
     const port = numberFlag(given, "port", { isWhole: true });
@@ -77,7 +78,8 @@ async function openBrowser(url: string, env: Env): Promise<string> {
   if (command === undefined) return "There is no screen here to open a browser on.";
   try {
     await start(command, writePage(url, stateDirectory(env)));
-    return "The browser was started.";
+    // One that is packed as a snap may not read there.
+    return "The browser was started; if it shows no page, open the link yourself.";
   } catch (error) {
     return `The browser could not be started (${messageOf(error)}); open the link yourself.`;
   }

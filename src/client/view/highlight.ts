@@ -27,6 +27,9 @@ export interface Span {
 
 /** Longer code is not worth the time; it is shown plain. */
 const MAX_LENGTH = 20_000;
+/** Nor are longer lines or runs of empty ones: some grammars take the square of what does not end. */
+const MAX_LINE = 1_000;
+const EMPTY_LINES = "\n".repeat(300);
 
 /** Endings of files whose language has another name. */
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -49,7 +52,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 /** The lines of the code, each in spans. An unknown language is plain. */
 export function highlight(code: string, lang: string): Span[][] {
-  if (code.length > MAX_LENGTH || !isLanguage(lang)) return plainLines(code);
+  if (code.length > MAX_LENGTH || !isLanguage(lang) || hasNoEnd(code)) return plainLines(code);
   try {
     const lines: Span[][] = [[]];
     collect(lowlight().highlight(nameOf(lang), code), "", lines);
@@ -99,6 +102,17 @@ function lowlight(): ReturnType<typeof createLowlight> {
     yaml,
   });
   return engine;
+}
+
+function hasNoEnd(code: string): boolean {
+  if (code.includes(EMPTY_LINES)) return true;
+  for (let at = 0; at < code.length; ) {
+    const newline = code.indexOf("\n", at);
+    const end = newline === -1 ? code.length : newline;
+    if (end - at > MAX_LINE) return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 function plainLines(code: string): Span[][] {

@@ -1,4 +1,4 @@
-// Ends of texts, in time that grows with the text alone: `/\\n+$/` takes the square of a run of newlines that something
+// Ends of texts, in time that grows with the text alone: `/\n+$/` takes the square of a run of newlines that something
 // follows, and what agents write decides how long that is.
 
 /** Without the newlines at its end. */

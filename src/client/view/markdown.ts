@@ -84,13 +84,21 @@ export class MarkdownReader {
 
 function blocksOf(part: Part): Block[] {
   if (part.fence !== undefined) return [{ kind: "code", ...part.fence }];
-  if (NESTED.test(part.text)) return [asWritten(part.text)];
+  if (NESTED.test(part.text) || isMostlyMarks(part.text)) return [asWritten(part.text)];
   try {
     return toBlocks(new Lexer({ gfm: true }).lex(part.text));
   } catch {
     // Only its own depth can make the lexer fail: what it was given is shown as it is.
     return [asWritten(part.text)];
   }
+}
+
+/** No text that people read has so many, and `marked` looks for the other end of each in all that follows. */
+const MAX_MARKS = 800;
+
+function isMostlyMarks(text: string): boolean {
+  const count = text.match(/[[\]_*~`<!\\@]/g)?.length ?? 0;
+  return count > MAX_MARKS && count > text.length / 4;
 }
 
 function asWritten(text: string): Block {

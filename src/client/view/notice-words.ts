@@ -30,6 +30,14 @@ export function noticeWords(category: string, frame: WireFrame): string | undefi
   return made ?? text;
 }
 
+const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
+const TIME = /^\s*\[?\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+/;
+
+/** A line of an agent's log, without its colours and the time: entries have their own. */
+export function logText(line: string): string {
+  return line.replace(COLOURS, "").replace(TIME, "");
+}
+
 function planText({ plan, explanation }: Record<string, unknown>): string | undefined {
   const steps = objectsOf(plan).map(
     ({ step, status }) => `${MARKS.get(status) ?? "[ ]"} ${stringOf(step) ?? ""}`,

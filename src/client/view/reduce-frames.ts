@@ -1,6 +1,7 @@
 // The frames of a session's stream by their type. One that nobody knows changes nothing.
 import type { WireFrame } from "../frames.ts";
 import type { Draft, Moment } from "./draft.ts";
+import { logText } from "./notice-words.ts";
 import { reduceNotice, tell } from "./reduce-notices.ts";
 import { reduceSign } from "./reduce-signs.ts";
 import { closeBlocks, reduceDelta, reduceMessage, settleOthers } from "./reduce-texts.ts";
@@ -29,7 +30,7 @@ const REDUCE: ReadonlyMap<unknown, Reduce> = new Map<unknown, Reduce>([
   [
     "blemeesd.stderr",
     (draft, { line, type }, moment) =>
-      tell(draft, moment, { level: "info", category: type, text: stringOf(line) ?? "" }),
+      tell(draft, moment, { level: "info", category: type, text: logText(stringOf(line) ?? "") }),
   ],
   ["blemeesd.error", errorNotice],
   ["blemeesd.replay_gap", (draft, frame, moment) => reduceSign(draft, "gap", frame, moment)],

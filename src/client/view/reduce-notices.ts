@@ -1,7 +1,7 @@
 // Notices: those that are news of something else (a request, a tool, a turn) go there; of the others those that a
 // person needs become entries.
 import type { WireFrame } from "../frames.ts";
-import { type Draft, dataOf, type Moment, push } from "./draft.ts";
+import { type Draft, dataOf, type Moment, push, replace } from "./draft.ts";
 import { headOf } from "./limits.ts";
 import { noticeWords } from "./notice-words.ts";
 import { reduceRequest } from "./reduce-requests.ts";
@@ -39,7 +39,26 @@ export function reduceNotice(draft: Draft, frame: WireFrame, moment: Moment): vo
   const level = levelOf(frame["level"]);
   const text = noticeWords(category, frame) ?? (level === "info" ? undefined : jsonText(frame["data"]));
   // What only informs and says nothing to people is for programs.
-  if (text !== undefined) tell(draft, moment, { level, category, text });
+  if (text !== undefined && !repeats(draft, moment, { level, category, text }))
+    tell(draft, moment, { level, category, text });
+}
+
+/** Of these the newest is enough: how often a model was asked again. */
+const COUNTING: ReadonlySet<string> = new Set(["system_api_retry", "codex_retry"]);
+
+/** What was said just before is not said again; what only counts on takes its place. */
+function repeats(
+  draft: Draft,
+  { parent }: Moment,
+  { level, category, text }: Pick<NoticeEntry, "level" | "category" | "text">,
+): boolean {
+  const last = draft.entries.at(-1);
+  if (last?.kind !== "notice" || last.category !== category || last.level !== level) return false;
+  if (last.parent !== parent || !(COUNTING.has(category) || last.text === text)) return false;
+  const shown = headOf(text, draft.limits.maxText);
+  if (last.text !== shown)
+    replace(draft, draft.view.dropped + draft.entries.length - 1, { ...last, text: shown });
+  return true;
 }
 
 export function tell(

@@ -2,8 +2,8 @@
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionFrame, WireFrame } from "../frames.ts";
 import { type RequestNews, requestOf } from "../requests.ts";
-import { type Draft, type Moment, push, replace } from "./draft.ts";
-import { setChanges, setWaiting } from "./reduce-tools.ts";
+import { type Draft, type Moment, push, replace, toolAt } from "./draft.ts";
+import { endWait, setChanges, setWaiting } from "./reduce-tools.ts";
 import { isRow } from "./request-shape.ts";
 import type { RequestEntry } from "./types.ts";
 
@@ -14,7 +14,7 @@ export function reduceRequest(draft: Draft, frame: WireFrame, moment: Moment): b
   const known = entryOf(draft, news.request_id);
   if (news.status === "pending") {
     if (!isRow(news)) return false;
-    if (known === undefined) push(draft, moment, { kind: "request", request: news });
+    if (known === undefined) push(draft, byAsker(draft, moment, news), { kind: "request", request: news });
     else setRow(draft, known, merged(known.entry.request, news));
     wait(draft, news);
     return true;
@@ -22,8 +22,22 @@ export function reduceRequest(draft: Draft, frame: WireFrame, moment: Moment): b
   const before =
     known?.entry.request ?? draft.view.requests.find(({ request_id }) => request_id === news.request_id);
   settle(draft, news, before);
+  if (before !== undefined && before.resolved_at_ms === undefined) addWait(draft, before, news);
   if (known !== undefined) setRow(draft, known, withNews(known.entry.request, news));
   return known !== undefined;
+}
+
+/** What a sub-agent asks stands among what it does: where the tool call stands that it is about. */
+function byAsker(draft: Draft, moment: Moment, { item_id }: RequestRow): Moment {
+  const parent = item_id === undefined ? undefined : toolAt(draft, item_id)?.tool.parent;
+  return parent === undefined ? moment : { ...moment, parent };
+}
+
+function addWait(draft: Draft, before: RequestRow, { resolved_at_ms, answer }: RequestNews): void {
+  if (before.item_id === undefined) return;
+  const isDeclined = answer !== undefined && "decision" in answer && !answer.decision.startsWith("accept");
+  const waited = resolved_at_ms === undefined ? 0 : resolved_at_ms - before.requested_at_ms;
+  endWait(draft, before.item_id, waited, isDeclined);
 }
 
 /** All that waits now: what we took for waiting and is not in it waits no more. */

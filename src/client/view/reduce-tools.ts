@@ -204,6 +204,14 @@ export function setWaiting(draft: Draft, id: string, isWaiting: boolean): void {
     replace(draft, at, { ...tool, status });
 }
 
+/** A person decided about it, after so long. */
+export function endWait(draft: Draft, id: string, waited: number, isDeclined: boolean): void {
+  const known = toolAt(draft, id);
+  if (known === undefined) return;
+  const waited_ms = (known.tool.waited_ms ?? 0) + Math.max(0, numberOf(waited) ?? 0);
+  replace(draft, known.at, { ...known.tool, waited_ms, ...(isDeclined && { isDeclined: true as const }) });
+}
+
 function keyOf(parent: string | undefined, index: number | undefined): string | undefined {
   return index === undefined ? undefined : jsonText([parent ?? null, index]);
 }

@@ -49,8 +49,21 @@ export function reduceResult(draft: Draft, frame: WireFrame, moment: Moment): vo
     ...optional("duration_ms", numberOf(frame["duration_ms"])),
     ...optional("usage", isObject(usage) ? countsIn(usage) : undefined),
     ...optional("cost_usd", numberOf(frame["cost_usd"])),
-    ...optional("error", why === undefined ? undefined : headOf(why, draft.limits.maxText)),
+    ...optional(
+      "error",
+      why === undefined || isSaid(draft, why) ? undefined : headOf(why, draft.limits.maxText),
+    ),
   });
+}
+
+/** Why a turn failed is often what was said last: by the agent itself, or by the daemon when the agent died. */
+function isSaid({ entries }: Draft, why: string): boolean {
+  const last = entries.at(-1);
+  const isWhy = last?.kind === "text" || (last?.kind === "notice" && last.level === "error");
+  const said = isWhy ? last.text.trim() : "";
+  // What JSON-RPC calls every failure says nothing.
+  const words = why.replace(/^Internal error: /, "").trim();
+  return said !== "" && (said === words || said.endsWith(`: ${words}`));
 }
 
 /** Nothing that is open goes on. */

@@ -256,8 +256,9 @@ class SessionSource implements Source {
     if (shown < this.#earliest) return false;
     const from = Math.max(0, shown - Math.max(this.#history, this.#cursor - shown));
     const inputs: ViewInput[] = [];
+    let read = from;
     // The stream goes on meanwhile; what it told since is read too.
-    for (let read = from; read < this.#cursor || inputs.length === 0; ) {
+    while (read < this.#cursor || inputs.length === 0) {
       const before = read;
       for await (const page of readHistory(this.#port, this.#id, read, this.#over.signal)) {
         read = page.seq;
@@ -268,6 +269,7 @@ class SessionSource implements Source {
     // Another history meanwhile: the stream begins anew, and knows better.
     if (this.#over.signal.aborted || this.#start !== start) return false;
     const upTo = this.#cursor;
+    if (read < upTo) throw new Error("the daemon does not have all that it told before; try again");
     const known = inputs.filter((input) => input.kind !== "frame" || (input.seq ?? 0) <= upTo);
     this.#start = from;
     const reset = { kind: "reset", up_to: upTo } as const;

@@ -1,21 +1,26 @@
 // A tool call in a line for people: which command, which file. Not for decisions: those see the input itself.
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { jsonText } from "./values.ts";
+import { jsonText, objectsOf, stringOf } from "./values.ts";
 
 /** Fields of an input that say what it is about: the best first. */
 const TELLING = ["command", "file_path", "filePath", "notebook_path", "path", "pattern", "url", "query"];
 /** Where there are none of those. */
-const DESCRIBING = ["description", "title", "agent", "prompt"];
+const DESCRIBING = ["description", "title", "task", "agent", "prompt", "plan"];
 /** Codex runs everything in a login shell. */
 const SHELL_CALL = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)")$/;
+const SHELL = /^(?:\/\S*\/)?(?:ba|z|da)?sh$/;
 const MAX_JSON_CHARS = 400;
 
 /** One line; empty when the name says it all. `cwd`: what lies below it is named from there. */
 export function toolTitle(input: unknown, cwd: string | undefined): string {
   if (typeof input === "string") return oneLine(unwrapped(input));
-  if (!isObject(input)) return Array.isArray(input) ? shortJson(input) : "";
+  if (Array.isArray(input)) return oneLine(unwrapped(textOf(input))) || shortJson(input);
+  if (!isObject(input)) return "";
   const text =
-    firstOf(input, TELLING, cwd) || changedPaths(input["changes"], cwd) || firstOf(input, DESCRIBING, cwd);
+    firstOf(input, TELLING, cwd) ||
+    changedPaths(input["changes"], cwd) ||
+    firstOf(input, DESCRIBING, cwd) ||
+    asked(input["questions"]);
   return text === "" ? shortJson(input) : oneLine(text);
 }
 
@@ -38,7 +43,17 @@ export function relative(path: string, cwd: string | undefined): string {
 
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
-  return Array.isArray(value) ? value.filter((word) => typeof word === "string").join(" ") : "";
+  if (!Array.isArray(value) || !value.every((word) => typeof word === "string")) return "";
+  const [shell = "", flag = "", script, ...rest] = value;
+  const isShell = SHELL.test(shell) && /^-l?c$/.test(flag) && rest.length === 0;
+  return isShell && script !== undefined ? script : value.join(" ");
+}
+
+function asked(questions: unknown): string {
+  return objectsOf(questions)
+    .map(({ question }) => stringOf(question) ?? "")
+    .filter((question) => question !== "")
+    .join(" ");
 }
 
 function changedPaths(changes: unknown, cwd: string | undefined): string {

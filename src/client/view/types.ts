@@ -80,6 +80,10 @@ export interface ToolEntry extends Common {
   output?: string;
   exit_code?: number;
   ended_at_ms?: number;
+  /** How long of that it waited for a person. */
+  waited_ms?: number;
+  /** A person said no: how it ended is no fault of the tool. */
+  isDeclined?: true;
   /** What it changes in files, where that can be told from its input or its output. */
   changes?: readonly FileChange[];
   /** It runs a sub-agent: what that does has this entry as its `parent`. */

@@ -1,11 +1,12 @@
 // Words that all screens share: states, times, counts and money, as briefly as people read them. Nothing in here is
 // made safe for a terminal or a page: that is done where it is drawn.
 import type { SessionView } from "../../protocol/views.ts";
-import type { NoticeEntry, ToolStatus } from "./types.ts";
+import type { NoticeEntry, ToolEntry, ToolStatus } from "./types.ts";
 
 type State = SessionView["activity_state"];
 
-const STATES: Readonly<Record<State, string>> = {
+/** What a list says; the panel of one session says the state by its name (sm#288). */
+export const STATE_WORDS: Readonly<Record<State, string>> = {
   working: "working",
   thinking: "thinking",
   waiting_input: "has a question",
@@ -17,7 +18,7 @@ const STATES: Readonly<Record<State, string>> = {
 /** What a session does, in a word or two. */
 export function stateText({ activity_state, stalled, held, pending_requests }: SessionView): string {
   const isWaiting = activity_state === "waiting_input" || activity_state === "waiting_permission";
-  const state = STATES[activity_state] ?? activity_state;
+  const state = STATE_WORDS[activity_state] ?? activity_state;
   const word = pending_requests > 0 && !isWaiting ? `${state}, asks` : state;
   return [word, ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(", ");
 }
@@ -35,15 +36,36 @@ export const TOOL_STATUS_WORDS: Readonly<Record<ToolStatus, string>> = {
   unknown: "no result",
 };
 
-/** A tool call in a line: "Bash: npm test". */
-export function toolText({ name, title }: { name: string; title: string }): string {
-  return title === "" ? name : `${name}: ${title}`;
+/** How long it ran; the time in which a person thought about it does not count. */
+export function tookMs({ at_ms, ended_at_ms, waited_ms = 0 }: ToolTimes): number | undefined {
+  return at_ms === undefined || ended_at_ms === undefined
+    ? undefined
+    : Math.max(0, ended_at_ms - at_ms - waited_ms);
+}
+
+type ToolTimes = Pick<ToolEntry, "at_ms" | "ended_at_ms" | "waited_ms">;
+
+/** A tool call in a line: "Bash: npm test", "Task explorer: look around". */
+export function toolText({ name, title, agent }: { name: string; title: string; agent?: string }): string {
+  const who = agent === undefined || agent === title ? name : `${name} ${agent}`;
+  return title === "" ? who : `${who}: ${title}`;
 }
 
 /** What a notice says, with what it is about where its text does not say so itself. */
 export function noticeText({ category, text }: Pick<NoticeEntry, "category" | "text">): string {
   if (category === "blemeesd.stderr") return `agent: ${text}`;
   return category === "local" || category.includes(".") ? text : `${category}: ${text}`;
+}
+
+const NOTICE_LEADS: ReadonlyMap<string, string> = new Map([
+  ["blemeesd.stderr", "agent: "],
+  ["subagent_started", "started "],
+  ["subagent_finished", "ended "],
+]);
+
+/** The same for a row whose look says the rest. */
+export function noticeRowText({ category, text }: Pick<NoticeEntry, "category" | "text">): string {
+  return `${NOTICE_LEADS.get(category) ?? ""}${text}`;
 }
 
 const UNITS: readonly (readonly [number, string])[] = [

@@ -52,7 +52,7 @@ export function createHttpDoor(context: HttpContext, limits: HttpLimits, load = 
 }
 
 async function loadServer(context: HttpContext, limits: HttpLimits): Promise<HttpServer> {
-  const { createHttpServer } = await import("./server.ts");
+  const { createHttpServer } = await import("./load.ts");
   const http = createHttpServer(context, {
     place: () => ({ kind: "unix" }),
     token: () => tokenNow(limits.tokenFile, context.log),

@@ -8,7 +8,7 @@ import { ensureToken } from "./token.ts";
 import type { HttpContext, HttpLimits } from "./types.ts";
 
 const ADDRESS = "127.0.0.1";
-/** That clients cannot be accepted is told so often: it happens to many at once. */
+/** That clients cannot be accepted is told so often: it happens to many at once, and anybody can make it happen. */
 const TELL_EVERY_MS = 10_000;
 
 export interface HttpListening extends Listening {
@@ -31,7 +31,11 @@ export async function listenOnHttp(
   });
   const { server } = http;
   server.maxConnections = options.maxConnections;
-  server.on("drop", () => context.log.warn("connection.refused", { connections: http.connections }));
+  const dropping = new RateLimit(1, TELL_EVERY_MS);
+  server.on("drop", () => {
+    if (!dropping.allow(Date.now())) return;
+    context.log.warn("connection.refused", { connections: http.connections });
+  });
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: Error): void => reject(explain(options.port, cause));
     server.once("error", fail);
@@ -51,6 +55,9 @@ export async function listenOnHttp(
 }
 
 function explain(port: number, cause: Error): CodedError {
-  const why = errnoOf(cause) === "EADDRINUSE" ? "is taken; pass --http with another port" : messageOf(cause);
-  return new CodedError("internal", `HTTP: port ${port} on ${ADDRESS}: ${why}`, { cause });
+  const why =
+    errnoOf(cause) === "EADDRINUSE"
+      ? "is taken; choose another one (blemeesd --http N, sm web --port N)"
+      : `cannot be used: ${messageOf(cause)}`;
+  return new CodedError("internal", `port ${port} on ${ADDRESS} ${why}`, { cause });
 }

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { RateLimit } from "../../base/rate-limit.ts";
 import { createApp } from "./app.ts";
 import { ChangeFeed } from "./changes.ts";
 import { errorReply } from "./errors.ts";
@@ -20,6 +21,9 @@ import { accessOf } from "./web/access.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 15_000;
+/** So many refusals a minute are told: whoever has no token must not fill the disk with them. */
+const MAX_TOLD = 100;
+const TOLD_WINDOW_MS = 60_000;
 /** What the parser refuses, in words and with a status of its own. */
 const PARSE_FAULTS: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: `the header has more than ${MAX_HEADER_BYTES} bytes` },
@@ -51,6 +55,7 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
   const sockets = new Map<Socket, Progress>();
   const streams = new Streams(limits);
   const changes = new ChangeFeed(context.manager);
+  const telling = new RateLimit(MAX_TOLD, TOLD_WINDOW_MS);
   let openApi: object | undefined;
   const app = createApp({
     routes: ROUTES,
@@ -127,7 +132,7 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     error: CodedError,
     { isLast, as }: { isLast: boolean; as?: number },
   ): void {
-    log.info("http.refused", { code: error.code, method: incoming.method });
+    if (telling.allow(Date.now())) log.info("http.refused", { code: error.code, method: incoming.method });
     const { status, headers, text } = errorReply(error, log, as);
     const last = isLast ? { connection: "close" } : {};
     outgoing.writeHead(status, { ...SECURITY_HEADERS, ...headers, ...last });

@@ -186,7 +186,10 @@ async function removeStale(path: string, log: Log): Promise<void> {
     throw new CodedError("internal", `${path} belongs to another user (uid ${found.uid}); pass --socket`);
   }
   if (await isAlive(path)) {
-    throw new CodedError("internal", `another blemeesd is running on ${path}; stop it or pass --socket`);
+    throw new CodedError(
+      "internal",
+      `another blemeesd is running on ${path}: \`sm web\` opens its dashboard. To start this one, stop that or pass --socket`,
+    );
   }
   removeSocket(path);
   log.info("daemon.removed_stale_socket", { socket_path: path });

@@ -16,6 +16,8 @@ export const EMPTY_EDITOR: Editor = { text: "", cursor: 0, killed: "", pastes: n
 /** From here on a paste is shown as a mark only. */
 const LONG_PASTE_LINES = 6;
 const LONG_PASTE_CHARACTERS = 1000;
+/** A text that comes back (sent before, or not sent) stands as a mark beyond this: every key lays out all that is shown. */
+const LONG_TEXT_CHARACTERS = 10_000;
 const FIRST_MARK = 0x100000;
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const MARKS = /[\u{100000}-\u{10fffd}]/gu;
@@ -38,7 +40,18 @@ export function markLabel({ pastes }: Editor, mark: string): string | undefined 
 }
 
 export function withText(editor: Editor, text: string): Editor {
-  return insert({ ...editor, text: "", cursor: 0, pastes: new Map() }, text);
+  return putText(emptied(editor), text);
+}
+
+/** Nothing is written any more; what was killed before can still be put back. */
+export function emptied({ killed, pastes }: Editor): Editor {
+  const kept = [...pastes].filter(([mark]) => killed.includes(mark));
+  return { ...EMPTY_EDITOR, killed, pastes: new Map(kept) };
+}
+
+/** Puts in a text that comes back. */
+export function putText(editor: Editor, text: string): Editor {
+  return text.length > LONG_TEXT_CHARACTERS ? insertMark(editor, text) : insert(editor, text);
 }
 
 export function insert(editor: Editor, text: string): Editor {
@@ -47,7 +60,10 @@ export function insert(editor: Editor, text: string): Editor {
 
 export function paste(editor: Editor, pasted: string): Editor {
   const isLong = pasted.length > LONG_PASTE_CHARACTERS || pasted.split("\n").length >= LONG_PASTE_LINES;
-  if (!isLong && pasted.search(MARKS) < 0) return insert(editor, pasted);
+  return isLong || pasted.search(MARKS) >= 0 ? insertMark(editor, pasted) : insert(editor, pasted);
+}
+
+function insertMark(editor: Editor, pasted: string): Editor {
   const used = [...editor.pastes.keys()].map((mark) => mark.codePointAt(0) ?? 0);
   const mark = String.fromCodePoint(Math.max(FIRST_MARK - 1, ...used) + 1);
   const pastes = new Map(editor.pastes).set(mark, pasted);
@@ -178,8 +194,15 @@ function after(text: string, cursor: number): number {
   return cursor + (first?.segment.length ?? 1);
 }
 
+/** Such a character joins none beside it, so that a long line need not be taken apart for each key. */
+function isPlain(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0x20 && code < 0x300;
+}
+
 /** The nearest place between two characters that is not before `at`. */
 function boundary(text: string, at: number): number {
+  if (at === text.length || (isPlain(text, at - 1) && isPlain(text, at))) return at;
   const start = text.lastIndexOf("\n", Math.max(0, at - 1)) + 1;
   if (at <= start) return at;
   const end = text.indexOf("\n", at);

@@ -2,7 +2,7 @@
 import type { Fleet } from "../../client/view/fleet.ts";
 import type { SessionView } from "../../client/view/types.ts";
 import { ageText, costText, tokensText } from "../../client/view/words.ts";
-import { nameOf } from "../notify/alerts.ts";
+import { nameOf } from "../notify/fleet-news.ts";
 import { revealedLine, safeLine, safeText } from "../rows/safe.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
 import { cutLine, wrapWords } from "../rows/wrap.ts";

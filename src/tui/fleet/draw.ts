@@ -1,6 +1,6 @@
 // The whole screen of the list as rows of text. Pure: state, size and time in, rows out.
 import { layoutEditor, visibleRows } from "../composer/layout.ts";
-import { nameOf } from "../notify/alerts.ts";
+import { nameOf } from "../notify/fleet-news.ts";
 import { safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE, toRow } from "../rows/style.ts";
 import { cutLine, lineWidth } from "../rows/wrap.ts";

@@ -1,7 +1,7 @@
 // The list as rows: header, columns, the sessions that are in sight, the bottom line. Pure; only what is seen is made.
 import type { Fleet, FleetRow } from "../../client/view/fleet.ts";
 import { ageText, costText } from "../../client/view/words.ts";
-import { nameOf } from "../notify/alerts.ts";
+import { nameOf } from "../notify/fleet-news.ts";
 import { safeLine } from "../rows/safe.ts";
 import { both, type Line, type Piece, piece, STYLE } from "../rows/style.ts";
 import { cutLine, lineWidth } from "../rows/wrap.ts";

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { messageOf } from "../../base/coded-error.ts";
 import { Rows } from "../lines.tsx";
-import { fleetAlerts } from "../notify/alerts.ts";
+import { fleetNews } from "../notify/fleet-news.ts";
 import type { App, Input, Opener, Screen, Size } from "../screen-types.ts";
 import type { FleetDriver, SessionDriver } from "../types.ts";
 import { drawFleet, pageOf } from "./draw.ts";
@@ -11,30 +11,40 @@ import { type Effect, FIRST_STATE, type FleetState, inMode, onKey, said, withFle
 
 /** Ages go on also when nothing happens. */
 const AGES_MS = 10_000;
+/** By then the list stands. */
+const AHEAD_MS = 150;
 
-export function fleetScreen(driver: FleetDriver, openSession: (driver: SessionDriver) => Opener): Opener {
-  return (app) => new FleetScreen(driver, openSession, app);
+type OpenSession = (driver: SessionDriver) => Opener;
+
+/** What a session needs (Markdown, highlighting) is loaded when the list stands, not before. */
+export function fleetScreen(driver: FleetDriver, loadSession: () => Promise<OpenSession>): Opener {
+  return (app) => new FleetScreen(driver, loadSession, app);
 }
 
 class FleetScreen implements Screen {
   readonly #driver: FleetDriver;
-  readonly #openSession: (driver: SessionDriver) => Opener;
+  readonly #loadSession: () => Promise<OpenSession>;
   readonly #app: App;
   readonly #ages: NodeJS.Timeout;
+  readonly #ahead: NodeJS.Timeout;
   #state: FleetState = FIRST_STATE;
   #top = 0;
   #isShown = true;
+  #openSession: OpenSession | undefined;
+  #isOpening = false;
 
-  constructor(driver: FleetDriver, openSession: (driver: SessionDriver) => Opener, app: App) {
+  constructor(driver: FleetDriver, loadSession: () => Promise<OpenSession>, app: App) {
     this.#driver = driver;
-    this.#openSession = openSession;
+    this.#loadSession = loadSession;
     this.#app = app;
     this.#ages = setInterval(() => this.#changed("soon"), AGES_MS);
     this.#ages.unref();
+    // It fails again, and is told, when it is needed.
+    this.#ahead = setTimeout(() => this.#loaded().catch(() => undefined), AHEAD_MS);
     driver.start((fleet) => {
-      const alerts = fleetAlerts(this.#state.fleet, fleet);
+      const news = fleetNews(this.#state.fleet, fleet);
       this.#state = withFleet(this.#state, fleet, Date.now());
-      for (const alert of alerts) app.notify(alert);
+      for (const one of news) app.notify(one);
       this.#changed("soon");
     });
   }
@@ -49,6 +59,7 @@ class FleetScreen implements Screen {
   }
 
   onInput(input: Input): void {
+    if (this.#isOpening) return;
     const { cwd } = process;
     const page = pageOf(this.#app.size().rows);
     const { state, effects } = onKey(this.#state, input, { nowMs: Date.now(), page, cwd: cwd() });
@@ -71,6 +82,7 @@ class FleetScreen implements Screen {
 
   async close(): Promise<void> {
     clearInterval(this.#ages);
+    clearTimeout(this.#ahead);
     await this.#driver.close();
   }
 
@@ -91,7 +103,7 @@ class FleetScreen implements Screen {
         app.repaint();
         break;
       case "open":
-        app.open(this.#openSession(this.#driver.open(effect.session_id)));
+        this.#open(effect.session_id);
         break;
       case "backends":
         this.#try(this.#loadBackends(), (form, problem) => refused(withBackends(form, []), problem));
@@ -106,6 +118,27 @@ class FleetScreen implements Screen {
         this.#try(this.#driver[effect.kind](effect.session_id));
         break;
     }
+  }
+
+  /** A key that comes meanwhile was meant for the session, and must do nothing to the list. */
+  #open(session_id: string): void {
+    const show = (open: OpenSession): void => this.#app.open(open(this.#driver.open(session_id)));
+    if (this.#openSession !== undefined) {
+      show(this.#openSession);
+      return;
+    }
+    this.#isOpening = true;
+    const opened = this.#loaded().then(show);
+    this.#try(
+      opened.finally(() => {
+        this.#isOpening = false;
+      }),
+    );
+  }
+
+  async #loaded(): Promise<OpenSession> {
+    this.#openSession ??= await this.#loadSession();
+    return this.#openSession;
   }
 
   /** What went wrong stands in the form that it is about, or in the line at the bottom. */
@@ -133,7 +166,7 @@ class FleetScreen implements Screen {
     const session_id = await this.#driver.spawn({ ...order, cwd });
     const isWaitedFor = this.#state.mode.kind === "form";
     this.#state = { ...inMode(this.#state, { kind: "list" }), selected: session_id };
-    if (isWaitedFor) this.#app.open(this.#openSession(this.#driver.open(session_id)));
+    if (isWaitedFor) this.#open(session_id);
     this.#changed("now");
   }
 }

@@ -1,5 +1,6 @@
 // The state of a session as a sign, a word and a colour: never only as a colour. Pure.
 import type { SessionView } from "../../client/view/types.ts";
+import { STATE_WORDS } from "../../client/view/words.ts";
 import { both, STYLE } from "../rows/style.ts";
 
 export interface Sign {
@@ -8,24 +9,26 @@ export interface Sign {
   style: string;
 }
 
-const ACTIVE: Record<SessionView["activity_state"], Sign> = {
-  working: { sign: "●", word: "working", style: STYLE.good },
-  thinking: { sign: "●", word: "thinking", style: STYLE.good },
-  waiting_input: { sign: "?", word: "has a question", style: STYLE.warn },
-  waiting_permission: { sign: "?", word: "needs approval", style: STYLE.warn },
-  idle: { sign: "○", word: "idle", style: STYLE.none },
-  stopped: { sign: "·", word: "stopped", style: STYLE.dim },
+type State = SessionView["activity_state"];
+
+const LOOKS: Readonly<Record<State, Omit<Sign, "word">>> = {
+  working: { sign: "●", style: STYLE.good },
+  thinking: { sign: "●", style: STYLE.good },
+  waiting_input: { sign: "?", style: STYLE.warn },
+  waiting_permission: { sign: "?", style: STYLE.warn },
+  idle: { sign: "○", style: STYLE.none },
+  stopped: { sign: "·", style: STYLE.dim },
 };
 
 /** The most pressing thing about it. */
 export function signOf(session: SessionView): Sign {
   const { activity_state, pending_requests, family_pending_requests, stalled, held, last_result } = session;
   if (pending_requests > 0) {
-    const asks = activity_state === "waiting_input" ? ACTIVE.waiting_input : ACTIVE.waiting_permission;
-    return { ...asks, style: both(STYLE.bold, STYLE.warn) };
+    const asks = activity_state === "waiting_input" ? "waiting_input" : "waiting_permission";
+    return { ...plain(asks), style: both(STYLE.bold, STYLE.warn) };
   }
   if (stalled) return { sign: "!", word: "stalled", style: STYLE.warn };
-  const active = ACTIVE[activity_state];
+  const active = plain(activity_state);
   const isAtRest = activity_state === "idle" || activity_state === "stopped";
   if (!isAtRest) return active;
   if (held !== undefined) return { sign: "!", word: "held", style: STYLE.warn };
@@ -34,4 +37,8 @@ export function signOf(session: SessionView): Sign {
   if (hasFailed) return { sign: "✗", word: "failed", style: STYLE.bad };
   if (family_pending_requests > 0) return { ...active, word: `${active.word}, ? below` };
   return active;
+}
+
+function plain(state: State): Sign {
+  return { ...LOOKS[state], word: STATE_WORDS[state] };
 }

@@ -1,5 +1,5 @@
 // Whether a person is told, and how: pure, so that every rule is a test. The bytes are sequences.ts.
-import type { Alert } from "../types.ts";
+import type { News } from "../types.ts";
 
 /** `title`: only the title of the window. `bell`: also the bell. `all`: also messages of the desktop. */
 export const NOTIFY_MODES = ["off", "title", "bell", "all"] as const;
@@ -23,17 +23,17 @@ export interface Telling {
 const SAME_MS = 2_000;
 const NOTHING: Telling = { bell: false, desktop: false };
 
-export function decide(alert: Alert, { mode, isFocused, told, nowMs }: Situation): Telling {
+export function decide(news: News, { mode, isFocused, told, nowMs }: Situation): Telling {
   if (mode === "off" || mode === "title") return NOTHING;
-  if (nowMs - (told.get(keyOf(alert)) ?? Number.NEGATIVE_INFINITY) < SAME_MS) return NOTHING;
+  if (nowMs - (told.get(keyOf(news)) ?? Number.NEGATIVE_INFINITY) < SAME_MS) return NOTHING;
   // Who looks here sees it. Where the terminal does not say, only what waits is worth a sound: a turn that ends is
   // what one sits and waits for.
   if (isFocused === true) return NOTHING;
-  if (isFocused === undefined && alert.kind !== "waits") return NOTHING;
+  if (isFocused === undefined && news.kind !== "waits") return NOTHING;
   return { bell: true, desktop: mode === "all" };
 }
 
-export function keyOf({ session_id, kind }: Alert): string {
+export function keyOf({ session_id, kind }: News): string {
   return `${kind} ${session_id}`;
 }
 

@@ -1,6 +1,6 @@
 // Tells a person who looks elsewhere: the title of the window, the bell, a message of the desktop. The one place of the
 // terminal UI that writes these.
-import type { Alert } from "../types.ts";
+import type { News } from "../types.ts";
 import { decide, keyOf, notifyMode } from "./decide.ts";
 import {
   BELL,
@@ -28,7 +28,7 @@ export interface Notifier {
   title(text: string): void;
   /** What the terminal says of its focus. */
   focused(isFocused: boolean): void;
-  alert(alert: Alert): void;
+  tell(news: News): void;
   /** Gives the terminal back. Safe to call twice. */
   stop(): void;
 }
@@ -69,14 +69,14 @@ export function createNotifier({ env, write, askTmux, now = Date.now }: Notifier
     focused(value) {
       isFocused = value;
     },
-    alert(alert) {
+    tell(news) {
       const nowMs = now();
-      const { bell, desktop } = decide(alert, { mode, isFocused, told, nowMs });
+      const { bell, desktop } = decide(news, { mode, isFocused, told, nowMs });
       if (!isOn || !bell) return;
-      told.delete(keyOf(alert));
-      told.set(keyOf(alert), nowMs);
+      told.delete(keyOf(news));
+      told.set(keyOf(news), nowMs);
       for (const key of [...told.keys()].slice(0, Math.max(0, told.size - MAX_TOLD))) told.delete(key);
-      write(`${BELL}${desktop ? messageSequence(alert.text, traits) : ""}`);
+      write(`${BELL}${desktop ? messageSequence(news.text, traits) : ""}`);
     },
     stop() {
       if (!isOn) return;

@@ -1,7 +1,7 @@
 // One entry of the feed as rows: what was said, thought, done, asked and how it ended.
 import { withoutLastNewlines } from "../../client/view/lines.ts";
 import type { Entry, NoticeEntry, ResultEntry, ThinkingEntry, UserEntry } from "../../client/view/types.ts";
-import { costText, durationText, tokensText } from "../../client/view/words.ts";
+import { costText, durationText, noticeRowText, tokensText } from "../../client/view/words.ts";
 import { TextLayout } from "./growing.ts";
 import { depthPrefix, ownRow, PERSON_GUTTER, proseRows, TEXT_GUTTER } from "./gutter.ts";
 import { requestEntryLines } from "./request-rows.ts";
@@ -22,7 +22,8 @@ export interface Growing {
   text?: TextLayout;
 }
 
-const MIN_WIDTH = 8;
+export const MIN_WIDTH = 8;
+const BRIEF_MS = 100;
 
 export function entryRows(entry: Entry, options: EntryOptions, growing: Growing): readonly Row[] {
   const width = Math.max(MIN_WIDTH, options.width);
@@ -83,10 +84,12 @@ function thinkingRows(
 ): Row[] {
   const { text, isOpen, at_ms, ended_at_ms } = entry;
   const took = at_ms === undefined || ended_at_ms === undefined ? undefined : ended_at_ms - at_ms;
-  const head = isOpen ? "thinking…" : took === undefined ? "thought" : `thought for ${durationText(took)}`;
+  // Agents that tell a thought only when it is whole take no time for it.
+  const isBrief = took === undefined || took < BRIEF_MS;
+  const head = isOpen ? "thinking…" : isBrief ? "thought" : `thought for ${durationText(took)}`;
   const first = options.isUnfolded
     ? ""
-    : safeLine(text.slice(0, 2 * options.width).split(/\n\s*\n/)[0] ?? "");
+    : safeLine(text.slice(0, 2 * options.width).split("\n\n")[0] ?? "").replaceAll("**", "");
   const words = [piece(head, STYLE.dim), ...(first === "" ? [] : [piece(`  ${first}`, STYLE.dim)])];
   const top = finish(ownRow(piece("∴", STYLE.dim), words, options.width));
   if (!options.isUnfolded || text.trim() === "") return [top];
@@ -100,9 +103,10 @@ const NOTICE_MARKS = {
   error: { text: "✗", style: STYLE.bad },
 } as const;
 
-function noticeLines({ level, text }: NoticeEntry, width: number): Piece[][] {
+function noticeLines(entry: NoticeEntry, width: number): Piece[][] {
+  const { level } = entry;
   const style = level === "info" ? STYLE.dim : NOTICE_MARKS[level].style;
-  return markedProse(NOTICE_MARKS[level], text, style, width);
+  return markedProse(NOTICE_MARKS[level], noticeRowText(entry), style, width);
 }
 
 /** A mark of ours, then words of others: only the first row has the mark. */

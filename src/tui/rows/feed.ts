@@ -1,9 +1,10 @@
 // The feed as rows. An entry that is the same object as before keeps its rows; a text that grows is laid out only from
 // its last part on. What is a row of which entry is found by adding up how many rows each has.
-import type { Entry } from "../../client/view/types.ts";
-import { entryRows, type Growing } from "./entry-rows.ts";
+import type { Entry, ToolEntry } from "../../client/view/types.ts";
+import { entryRows, type Growing, MIN_WIDTH } from "./entry-rows.ts";
 import { depthPrefix } from "./gutter.ts";
 import { toRow } from "./style.ts";
+import { agentLabel } from "./tool-rows.ts";
 import type { FeedLayout, FeedOptions, Row } from "./types.ts";
 
 export function createFeedLayout(): FeedLayout {
@@ -37,8 +38,11 @@ class Feed implements FeedLayout {
     const starts = [0];
     let count = 0;
     let before: Entry | undefined;
+    const agents = new Map<string, ToolEntry>();
     for (const entry of entries) {
-      const own = this.#rowsOf(entry);
+      const label = this.#labelOf(before, entry, agents);
+      const own = label === undefined ? this.#rowsOf(entry) : [label, ...this.#rowsOf(entry)];
+      if (entry.kind === "tool" && entry.agent !== undefined) agents.set(entry.tool_use_id, entry);
       count += own.length + (isApart(before, entry) ? 1 : 0);
       rows.push(own);
       starts.push(count);
@@ -62,7 +66,11 @@ class Feed implements FeedLayout {
       if (row < first) found.push(this.#blank(at));
       const own = this.#rows[at] ?? [];
       const begin = Math.max(0, row - first);
-      found.push(...own.slice(begin, Math.max(begin, end - first)));
+      // One by one: there may be more rows than a call takes arguments.
+      for (let next = begin; next < Math.min(own.length, end - first); next++) {
+        const one = own[next];
+        if (one !== undefined) found.push(one);
+      }
       row = this.#starts[at + 1] ?? end;
     }
     return found;
@@ -101,6 +109,22 @@ class Feed implements FeedLayout {
     const rows = entryRows(entry, { width, theme, isUnfolded }, growing);
     this.#laid.set(entry, { made, rows });
     return rows;
+  }
+
+  /** Who speaks, where another one spoke before: several sub-agents at work take turns. */
+  #labelOf(
+    before: Entry | undefined,
+    { id, parent, depth }: Entry,
+    agents: ReadonlyMap<string, ToolEntry>,
+  ): Row | undefined {
+    if (parent === undefined || before === undefined || before.parent === parent) return undefined;
+    const call = agents.get(parent);
+    const isAsked = before.kind === "request" && before.request.item_id === parent;
+    if (call === undefined || call === before || isAsked) return undefined;
+    const { width, theme } = this.#options;
+    const prefix = depthPrefix(depth, width);
+    const room = Math.max(MIN_WIDTH, width) - (prefix[0]?.text.length ?? 0);
+    return toRow([...prefix, ...agentLabel(call, room)], id, theme);
   }
 
   #growingOf(entry: Entry, made: string): Growing {
@@ -145,7 +169,7 @@ class Feed implements FeedLayout {
   }
 }
 
-/** Whether a blank row stands between them: around what was said, and where a sub-agent begins to speak. */
+/** Whether a blank row stands between them: around what was said. */
 function isApart(before: Entry | undefined, { kind }: Entry): boolean {
   if (before === undefined || kind === "result") return false;
   const isSaid = (one: Entry["kind"]): boolean => one === "user" || one === "text";

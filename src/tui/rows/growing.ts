@@ -42,14 +42,15 @@ export class TextLayout {
     }
     for (; this.#count < settled; this.#count++) {
       const block = blocks[this.#count];
-      if (block !== undefined) this.#settled.push(...this.#block(block, this.#count > 0));
+      if (block !== undefined) append(this.#settled, this.#block(block, this.#count > 0));
     }
     this.#last = blocks[this.#count - 1];
     const rows = [...this.#settled];
     for (const [at, block] of blocks.slice(settled).entries()) {
       const isApart = settled + at > 0;
-      rows.push(
-        ...(block.kind === "code" ? this.#openCode(block, isApart, isFinal) : this.#block(block, isApart)),
+      append(
+        rows,
+        block.kind === "code" ? this.#openCode(block, isApart, isFinal) : this.#block(block, isApart),
       );
     }
     return rows;
@@ -105,6 +106,11 @@ function behind(line: Line): Piece[] {
   return line.length === 0 ? [] : [TEXT_GUTTER, ...line];
 }
 
+/** `push(...more)` has a limit: so many rows are no arguments. */
+function append(rows: Row[], more: readonly Row[]): void {
+  for (const row of more) rows.push(row);
+}
+
 /** Rows of lines: those of whole lines, and of whole parts of a long line, are kept while the text only grows. */
 class LineCache {
   readonly #make: (text: string) => Row[];
@@ -134,6 +140,6 @@ class LineCache {
   }
 
   #keep(text: string, end: number): void {
-    for (const row of this.#make(text.slice(this.#text.length, end))) this.#rows.push(row);
+    append(this.#rows, this.#make(text.slice(this.#text.length, end)));
   }
 }

@@ -35,6 +35,11 @@ export function proseRows(line: Line, gutter: Piece, width: number): Piece[][] {
   return wrapWords(line, width - gutter.text.length).map((row) => [gutter, ...row]);
 }
 
+/** Behind a bar, as much as fits. */
+export function cutBarRow(line: Line, width: number): Piece[] {
+  return [BAR, ...cutLine(line, width - BAR.text.length)];
+}
+
 /** Behind a bar, another one where the line goes on; nothing is lost or added. */
 export function barRows(line: Line, width: number): Piece[][] {
   return wrapHard(line, width - BAR.text.length).map((row, at) => [at === 0 ? BAR : BROKEN, ...row]);

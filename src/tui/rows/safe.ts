@@ -50,20 +50,21 @@ export function expandTabs(line: string): string {
 export function revealedLine(line: string, style: string, isAscii: boolean): Piece[] {
   if (/^[ -~]*$/.test(line)) return [piece(line, style)];
   const pieces: Piece[] = [];
-  let kept = "";
+  let text = "";
+  let look = style;
   let marks = 0;
   for (const char of line) {
     marks = /\p{M}/u.test(char) ? marks + 1 : 0;
     const shown = shownAs(char, marks, isAscii);
-    if (shown === char) {
-      kept += char;
-      continue;
+    const next = shown === char ? style : STYLE.shown;
+    if (next !== look && text !== "") {
+      pieces.push(piece(text, look));
+      text = "";
     }
-    if (kept !== "") pieces.push(piece(kept, style));
-    kept = "";
-    pieces.push(piece(shown, STYLE.shown));
+    look = next;
+    text += shown;
   }
-  return kept === "" ? pieces : [...pieces, piece(kept, style)];
+  return text === "" ? pieces : [...pieces, piece(text, look)];
 }
 
 /** Letters of the text itself that look like our way to show a character. */
@@ -73,6 +74,8 @@ export function looksRevealed(text: string): boolean {
 
 function shownAs(char: string, marks: number, isAscii: boolean): string {
   if (char === "\t") return isAscii ? "\\t" : `${TAB_SIGN}   `;
+  // A line has no breaks: one that is in it anyway must not move the rest to the beginning of another row.
+  if (char === "\n") return "\\n";
   const shown = reveal(char);
   if (shown !== char) return shown;
   const isOdd = char === TAB_SIGN || char === "\u20e3" || marks > 4 || (isAscii && REVEALED.test(char));

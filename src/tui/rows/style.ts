@@ -59,6 +59,7 @@ const ASCII: Readonly<Record<string, string>> = {
   "☐": "o",
   "☑": "x",
   "⋮": ":",
+  "↳": ">",
   "↑": "^",
   "↓": "v",
   "’": "'",

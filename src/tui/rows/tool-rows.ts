@@ -6,10 +6,10 @@ import { languageOf } from "../../client/view/highlight.ts";
 import { withoutLastNewlines } from "../../client/view/lines.ts";
 import { entriesText } from "../../client/view/request-input.ts";
 import type { FileChange, ToolEntry, ToolStatus } from "../../client/view/types.ts";
-import { durationText } from "../../client/view/words.ts";
+import { durationText, tookMs } from "../../client/view/words.ts";
 import { diffLineRows, digitsOf } from "./diff-rows.ts";
 import type { EntryOptions } from "./entry-rows.ts";
-import { barRows, ownRow, TEXT_GUTTER } from "./gutter.ts";
+import { barRows, cutBarRow, ownRow, TEXT_GUTTER } from "./gutter.ts";
 import { expandTabs, safeLine, safeText } from "./safe.ts";
 import { type Piece, piece, STYLE } from "./style.ts";
 
@@ -29,7 +29,23 @@ const MARKS: Readonly<Record<ToolStatus, Piece>> = {
 export function toolLines(entry: ToolEntry, options: EntryOptions): Piece[][] {
   const { width, isUnfolded } = options;
   const head = ownRow(MARKS[entry.status], wordsOf(entry), width, statusOf(entry));
-  return isUnfolded ? [head, ...bodyLines(entry, width)] : [head];
+  return isUnfolded ? [head, ...bodyLines(entry, width)] : [head, ...whyLines(entry, width)];
+}
+
+/** The exit code stands in the row already. */
+const SAYS_NOTHING = /^(?:\W*|(?:Error: )?Exit code -?\d+)$/;
+
+/** Why it failed, as far as one row of its output tells. */
+function whyLines({ status, output = "", isDeclined }: ToolEntry, width: number): Piece[][] {
+  if (status !== "failed" || isDeclined) return [];
+  const line = asLines(output.slice(0, MAX_LINE)).find((one) => !SAYS_NOTHING.test(one.trim()));
+  return line === undefined ? [] : [cutBarRow([piece(safeLine(line), STYLE.dim)], width)];
+}
+
+/** The row above what a sub-agent says, when others spoke since its call. */
+export function agentLabel({ agent = "", title }: ToolEntry, width: number): Piece[] {
+  const more = title === agent ? [] : [piece(` ${safeLine(title)}`, STYLE.dim)];
+  return ownRow(piece("↳", STYLE.dim), [piece(safeLine(agent), STYLE.accent), ...more], width);
 }
 
 function wordsOf({ name, title, agent, changes }: ToolEntry): Piece[] {
@@ -37,16 +53,17 @@ function wordsOf({ name, title, agent, changes }: ToolEntry): Piece[] {
   const added = counts.reduce((sum, diff) => sum + diff.added, 0);
   const removed = counts.reduce((sum, diff) => sum + diff.removed, 0);
   const words = [piece(safeLine(name), STYLE.bold)];
-  if (agent !== undefined) words.push(piece(` ${safeLine(agent)}`, STYLE.accent));
+  if (agent !== undefined && agent !== title) words.push(piece(` ${safeLine(agent)}`, STYLE.accent));
   if (added > 0) words.push(piece(` +${added}`, STYLE.added));
   if (removed > 0) words.push(piece(` -${removed}`, STYLE.removed));
   const line = safeLine(title);
   return line === "" ? words : [...words, piece(` ${line}`)];
 }
 
-function statusOf({ status, exit_code, at_ms, ended_at_ms }: ToolEntry): Piece[] {
-  const took =
-    at_ms === undefined || ended_at_ms === undefined ? "" : ` ${durationText(ended_at_ms - at_ms)}`;
+function statusOf(entry: ToolEntry): Piece[] {
+  const { status, exit_code, isDeclined } = entry;
+  const ms = tookMs(entry);
+  const took = ms === undefined ? "" : ` ${durationText(ms)}`;
   const code = exit_code === undefined || exit_code === 0 ? "" : ` exit ${exit_code}`;
   switch (status) {
     case "running":
@@ -56,6 +73,7 @@ function statusOf({ status, exit_code, at_ms, ended_at_ms }: ToolEntry): Piece[]
     case "done":
       return [piece(`✓${code}`, STYLE.good), piece(took, STYLE.dim)];
     case "failed":
+      if (isDeclined) return [piece("declined", STYLE.bad)];
       return [piece(`✗${code}`, STYLE.bad), piece(took, STYLE.dim)];
     case "unknown":
       return [piece("no result", STYLE.dim)];

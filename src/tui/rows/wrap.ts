@@ -5,7 +5,7 @@ import { type Line, type Piece, piece, plainOf } from "./style.ts";
 
 const ASCII = /^[ -~]*$/;
 /** Letters of one column and of two that never join with what stands beside them, but for marks (string-width is slow). */
-const NARROW = " -~¡-¬®-˿Ͱ-ͷͻ-ͿΆ-ҁҊ-ԯ‐-‘–—‘-„†-•…─-╿■-◼✓✗";
+const NARROW = " -~¡-¬®-˿Ͱ-ͷͻ-ͿΆ-ҁҊ-ԯ‐-‘–—‘-„†-•…⇥─-╿■-◼✓✗";
 const WIDE = "ぁ-ゖァ-ヺ一-鿿！-｠、。「」";
 const RUNS = new RegExp(
   `([${NARROW}]+)(?![^${NARROW}${WIDE}])|([${WIDE}]+)(?![^${NARROW}${WIDE}])|[${NARROW}${WIDE}]?[^${NARROW}${WIDE}]+`,
@@ -18,10 +18,22 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Th
 
 /** Making one takes longer than most of what it is used for. */
 const SEGMENTER = new Intl.Segmenter();
+const MAX_SEGMENTED = 500;
 /** The columns of graphemes that were met: string-width takes 0.1 ms for an emoji, and a flood of them is a flood of few. */
 const KNOWN_COLUMNS = new Map<string, number>();
 const MAX_KNOWN = 4_096;
 const MAX_KNOWN_LENGTH = 32;
+
+/** In parts: the segmenter takes the square of the length. What people see as one is cut only in a flood of such. */
+function* graphemes(text: string): Generator<string> {
+  if (text.length === 1) yield text;
+  else
+    for (let at = 0; at < text.length; ) {
+      const end = at + MAX_SEGMENTED - (/[\udc00-\udfff]/.test(text.charAt(at + MAX_SEGMENTED)) ? 1 : 0);
+      for (const { segment } of SEGMENTER.segment(text.slice(at, end))) yield segment;
+      at = end;
+    }
+}
 
 /** Its columns on a screen, at most. */
 export function widthOf(text: string): number {
@@ -29,7 +41,7 @@ export function widthOf(text: string): number {
   let width = 0;
   for (const { text: run, each } of runsOf(text)) {
     if (each !== undefined) width += run.length * each;
-    else for (const { segment } of SEGMENTER.segment(run)) width += columnsOf(segment);
+    else for (const segment of graphemes(run)) width += columnsOf(segment);
   }
   return width;
 }
@@ -48,11 +60,12 @@ function columnsOf(segment: string): number {
 }
 
 function measured(segment: string): number {
-  const whole = stringWidth(segment);
-  if (segment.length === 1) return whole;
-  let parts = 0;
-  for (const char of segment) parts += JOINED_JAMO.test(char) ? 0 : stringWidth(char);
-  return Math.max(whole, parts);
+  const [first = "", ...rest] = segment;
+  if (rest.length === 0) return stringWidth(segment);
+  let parts = columnsOf(first);
+  for (const char of rest) parts += JOINED_JAMO.test(char) ? 0 : columnsOf(char);
+  // So long a pile is drawn by its parts.
+  return segment.length > MAX_KNOWN_LENGTH ? parts : Math.max(stringWidth(segment), parts);
 }
 
 export function lineWidth(line: Line): number {
@@ -166,7 +179,7 @@ class Filler {
 
   /** Graphemes; one that is wider than a row (piled up jamo) by its parts. */
   *#charactersOf(text: string): Generator<string> {
-    for (const { segment } of SEGMENTER.segment(text)) {
+    for (const segment of graphemes(text)) {
       if (columnsOf(segment) <= this.#width) yield segment;
       else yield* segment;
     }

@@ -1,6 +1,6 @@
 // The lines around the composer: what waits in the queue, which request waits, what a command can become, and which
 // keys matter now.
-import { textOf } from "../../protocol/content.ts";
+import { textOf } from "../../protocol/message-text.ts";
 import { isEmpty } from "../composer/editor.ts";
 import { revealedLine, safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
@@ -50,7 +50,7 @@ export function completionLines(
   if (ui.overlay !== undefined) return [];
   const found = completions(ui, context);
   const lines = found.slice(0, MOST_COMPLETIONS).map(({ name, summary }): Line => {
-    return [piece(`  ${name}`, STYLE.accent), piece(`  ${summary}`, STYLE.dim)];
+    return [piece(`  ${safeLine(name)}`, STYLE.accent), piece(`  ${safeLine(summary)}`, STYLE.dim)];
   });
   const hidden = found.length - MOST_COMPLETIONS;
   return hidden > 0 ? [...lines, [piece(`  … ${hidden} more`, STYLE.dim)]] : lines;
@@ -126,7 +126,7 @@ function chatHints(ui: SessionUi, { canGoBack, pickers }: HintContext): Hint[] {
     ...(isRunning ? ([["Ctrl-C", "interrupts"]] as const) : []),
     ...(canGoBack ? ([["Esc", "list"]] as const) : []),
     ...(ui.feed.focus === undefined ? [] : ([["Enter", "unfolds"]] as const)),
-    ...(empty ? pickers.map(({ key, title }) => [key, title] as const) : []),
+    ...(empty ? pickers.map(({ key, title }) => [key, safeLine(title)] as const) : []),
     ["F1", "keys"],
     ...(isRunning && !canGoBack ? ([["Esc Esc", "interrupts"]] as const) : []),
     ["PgUp", "scrolls"],

@@ -1,8 +1,8 @@
 // Keys in `chat`: writing a message, commands, history, and what single letters open while nothing is written. Nothing
 // in here answers a request.
-import { textOf } from "../../protocol/content.ts";
+import { textOf } from "../../protocol/message-text.ts";
 import { editWith } from "../composer/edit-keys.ts";
-import { backspace, clear, insert, isEmpty, wholeText, withText } from "../composer/editor.ts";
+import { backspace, emptied, insert, isEmpty, wholeText, withText } from "../composer/editor.ts";
 import { forgetPlace, recall, remember } from "../composer/history.ts";
 import { moveRow } from "../composer/layout.ts";
 import { type Action, actionOf } from "../keys/table.ts";
@@ -11,7 +11,7 @@ import type { Input } from "../screen-types.ts";
 import { onAnyKey } from "./any-key.ts";
 import { chordOf } from "./chord.ts";
 import { scrollBy, toEnd, turnFold } from "./scroll.ts";
-import { isTurnRunning, step, told, waiting } from "./state.ts";
+import { isTurnRunning, step, told, waiting, without } from "./state.ts";
 import type { Effect, SessionUi, Step, UiContext } from "./ui-types.ts";
 
 /** With these the screen deals itself. */
@@ -119,9 +119,8 @@ export function gateText(ui: SessionUi): string {
 }
 
 function sent(ui: SessionUi, effect: Effect): Step {
-  const { killed } = ui.editor;
   const history = { entries: ui.history.entries, draft: "" };
-  return step(toEnd({ ...ui, history, editor: { ...clear(ui.editor), pastes: new Map(), killed } }), effect);
+  return step(toEnd({ ...without(ui, "notice"), history, editor: emptied(ui.editor) }), effect);
 }
 
 function vertical(ui: SessionUi, by: 1 | -1, context: UiContext): SessionUi {
@@ -139,7 +138,10 @@ export function completions(
 ) {
   const { text } = ui.editor;
   if (!/^\/\S*$/.test(text)) return [];
-  const own = { name: "/exit", summary: endsWithScreen ? "stop what runs, and leave" : "leave; the session goes on" };
+  const own = {
+    name: "/exit",
+    summary: endsWithScreen ? "stop what runs, and leave" : "leave; the session goes on",
+  };
   return [...commands, own].filter(({ name }) => name.startsWith(text));
 }
 

@@ -85,7 +85,10 @@ function optionLines(question: Question, at: number, asked: Asked, columns: numb
   const { description } = option;
   return description === undefined
     ? lines
-    : [...lines, ...wrapped(description, "      ", STYLE.dim, columns, look)];
+    : [
+        ...lines,
+        ...description.split("\n").flatMap((line) => wrapped(line, "      ", STYLE.dim, columns, look)),
+      ];
 }
 
 function optionLine(at: number, isMarked: boolean, isChosen: boolean | undefined, label: Line): Piece[] {

@@ -78,7 +78,7 @@ function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: Ui
 
 /** The answer goes out; what is next is for the person to say. */
 export function answered(ui: SessionUi, row: RequestRow, answer: Answer): Step {
-  const left = without(ui, "focus", "drawn");
+  const left = without(ui, "focus", "drawn", "notice");
   const next: SessionUi = { ...left, mode: "chat", answered: new Set(ui.answered).add(row.request_id) };
   return step(next, { kind: "respond", row, answer });
 }

@@ -34,6 +34,7 @@ export interface Frame {
   feedHeight: number;
   editorWidth: number;
   requestScroll: number;
+  requestHeight: number;
 }
 
 export function sessionFrame(ui: SessionUi, options: FrameOptions): Frame {
@@ -54,6 +55,7 @@ export function sessionFrame(ui: SessionUi, options: FrameOptions): Frame {
     feedHeight: height,
     editorWidth: bottom.editorWidth,
     requestScroll: bottom.requestScroll,
+    requestHeight: bottom.requestHeight,
   };
 }
 
@@ -63,6 +65,7 @@ interface Bottom {
   request?: string;
   editorWidth: number;
   requestScroll: number;
+  requestHeight: number;
 }
 
 /** The feed, or what lies over it. */
@@ -107,6 +110,7 @@ function bottomBlock(ui: SessionUi, options: FrameOptions, room: number): Bottom
     cursor: { x: composer.cursor.x, y: above.length + composer.cursor.y },
     editorWidth: composer.width,
     requestScroll: 0,
+    requestHeight: 0,
   };
 }
 
@@ -168,6 +172,7 @@ function requestBlock(
     ...(canAnswer ? { request: requestKey(row) } : {}),
     editorWidth: columns - 2,
     requestScroll,
+    requestHeight: height,
   };
 }
 

@@ -1,16 +1,16 @@
 // What of a change is worth telling somebody who looks elsewhere: something waits, or the turn ended. Pure.
-import type { Alert } from "../types.ts";
+import type { News } from "../types.ts";
 import { isTurnRunning, waiting } from "./state.ts";
 import type { SessionUi } from "./ui-types.ts";
 
-export const NEWS: Readonly<Record<Alert["kind"], string>> = {
+export const NEWS: Readonly<Record<News["kind"], string>> = {
   waits: "waits for you",
   done: "is done",
   failed: "failed",
 };
 
 /** Nothing is new while history is read, nor behind a connection that was lost. */
-export function newsOf(before: SessionUi, after: SessionUi): Alert["kind"] | undefined {
+export function newsOf(before: SessionUi, after: SessionUi): News["kind"] | undefined {
   if (before.view.link.state !== "live" || after.view.link.state !== "live") return undefined;
   const known = new Set(before.view.requests.map(({ request_id }) => request_id));
   if (waiting(after).some(({ request_id }) => !known.has(request_id))) return "waits";

@@ -4,9 +4,9 @@ import type { Input } from "../screen-types.ts";
 import { askedOf, withAsked } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
 
-const LINES: Readonly<Record<string, number>> = {
-  pageup: -8,
-  pagedown: 8,
+const ROWS: Readonly<Record<string, number>> = {
+  pageup: Number.NEGATIVE_INFINITY,
+  pagedown: Number.POSITIVE_INFINITY,
   "shift-up": -1,
   "shift-down": 1,
   "ctrl-u": -4,
@@ -20,11 +20,14 @@ export function scrollRequest(
   ui: SessionUi,
   row: RequestRow,
   input: Input,
-  { requestScroll }: UiContext,
+  { requestScroll, requestHeight }: UiContext,
 ): SessionUi | undefined {
-  const by = input.kind === "key" ? LINES[input.chord] : undefined;
-  if (by === undefined || requestScroll === 0) return undefined;
+  const wanted = input.kind === "key" ? ROWS[input.chord] : undefined;
+  if (wanted === undefined || requestScroll === 0) return undefined;
   const asked = askedOf(ui, row);
+  // Never further than what is in sight: no row is left out on the way.
+  const most = Math.max(1, requestHeight - 1);
+  const by = Math.max(-most, Math.min(most, wanted));
   const scroll = Math.max(0, Math.min(requestScroll, asked.scroll + by));
   return withAsked(ui, row, { ...asked, scroll });
 }

@@ -36,7 +36,9 @@ export function followRequests(before: SessionUi, ui: SessionUi, context: UiCont
   if (settled.focus !== undefined && row === undefined) {
     const gone = { ...without(settled, "focus", "drawn"), mode: "chat" } as const;
     const isOurs = ui.answered.has(settled.focus);
-    return modal(isOurs ? gone : told(gone, "warn", goneText(ui, settled.focus)), context);
+    if (isOurs) return modal(gone, context);
+    const startled = { ...told(gone, "warn", goneText(ui, settled.focus)), startled_ms: ui.now_ms };
+    return modal(startled, context);
   }
   const shown = focused(before);
   if (row !== undefined && shown !== undefined && row.shown_hash !== shown.shown_hash) {

@@ -109,12 +109,12 @@ class SessionScreen implements Screen {
     const before = this.#ui;
     this.#dispatch({ kind: "view", view, at_ms: Date.now() });
     // Below a list of all sessions it is the list that tells.
-    const alert = this.#canGoBack ? undefined : newsOf(before, this.#ui);
-    if (alert !== undefined) {
+    const news = this.#canGoBack ? undefined : newsOf(before, this.#ui);
+    if (news !== undefined) {
       this.#app.notify({
-        kind: alert,
+        kind: news,
         session_id: this.#driver.session_id,
-        text: `${this.#name()} ${NEWS[alert]}`,
+        text: `${this.#name()} ${NEWS[news]}`,
       });
     }
   }
@@ -144,12 +144,13 @@ class SessionScreen implements Screen {
 
   #context(): UiContext {
     const { commands, pickers, requestFocus, endsWithScreen = false } = this.#driver;
-    const { feedHeight = 10, editorWidth = 70, requestScroll = 0 } = this.#frame ?? {};
+    const { feedHeight = 10, editorWidth = 70, requestScroll = 0, requestHeight = 0 } = this.#frame ?? {};
     return {
       feed: this.#feed,
       feedHeight,
       editorWidth,
       requestScroll,
+      requestHeight,
       commands,
       pickers,
       requestFocus,

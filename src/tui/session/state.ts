@@ -36,7 +36,7 @@ export function told(ui: SessionUi, level: Notice["level"], text: string): Sessi
 }
 
 /** Takes optional fields out, which cannot be set to undefined. */
-export function without<Key extends "focus" | "drawn" | "overlay" | "notice" | "armed">(
+export function without<Key extends "focus" | "drawn" | "overlay" | "notice" | "armed" | "startled_ms">(
   ui: SessionUi,
   ...keys: Key[]
 ): SessionUi {

@@ -32,6 +32,8 @@ export interface SessionUi {
   overlay?: Overlay;
   notice?: Notice;
   armed?: { what: "interrupt" | "leave"; until_ms: number };
+  /** The request went away while the person was at it: until they pause, what they type was meant for that. */
+  startled_ms?: number;
   /** When the last key came. */
   typed_ms: number;
 }
@@ -121,6 +123,8 @@ export interface UiContext {
   editorWidth: number;
   /** The most that a request's text can be scrolled. */
   requestScroll: number;
+  /** The rows that it has on the screen. */
+  requestHeight: number;
   commands: readonly Pick<DriverCommand, "name" | "summary" | "isAlways">[];
   pickers: readonly Pick<Picker, "key" | "title" | "takesText">[];
   requestFocus: "asked" | "modal";

@@ -1,5 +1,5 @@
 // From one state of a session's screen to the next: what was typed, what came, what became of what was wanted. Pure.
-import { insert, isEmpty, moveTo, withText } from "../composer/editor.ts";
+import { insert, isEmpty, moveTo, putText, withText } from "../composer/editor.ts";
 import { fillPicker } from "../picker/picker.ts";
 import type { Input } from "../screen-types.ts";
 import { onChatInput } from "./chat.ts";
@@ -46,13 +46,29 @@ export function reduce(ui: SessionUi, event: UiEvent, context: UiContext): Step 
   }
 }
 
+/** Who pauses for so long has seen that the request is gone. */
+const STARTLED_MS = 1_000;
+
 function onInput(ui: SessionUi, input: Input, context: UiContext): Step {
-  const isArming = chordOf(input) === "ctrl-c" || chordOf(input) === "escape";
-  const disarmed = isArming ? ui : without(ui, "armed", "notice");
+  if (isStartled(ui, input)) return step({ ...ui, startled_ms: ui.now_ms });
+  const disarmed = disarm(without(ui, "startled_ms"), input);
   const next = dispatch(disarmed, input, context);
   const isSent = next.effects.some(({ kind }) => kind === "send");
   const typed_ms = input.kind === "text" ? ui.now_ms : ui.typed_ms;
   return { ...next, ui: { ...next.ui, typed_ms: isSent ? 0 : typed_ms } };
+}
+
+/** The rest of a reason, of a secret, or the Enter behind it must not become a message. */
+function isStartled({ startled_ms, now_ms }: SessionUi, input: Input): boolean {
+  if (startled_ms === undefined || now_ms - startled_ms >= STARTLED_MS) return false;
+  return input.kind !== "key" || input.chord === "enter" || input.chord === "backspace";
+}
+
+/** A key takes away what was told before it, but not what went wrong: that may have come between two letters. */
+function disarm(ui: SessionUi, input: Input): SessionUi {
+  const chord = chordOf(input);
+  if (chord === "ctrl-c" || chord === "escape") return ui;
+  return ui.notice?.level === "error" ? without(ui, "armed") : without(ui, "armed", "notice");
 }
 
 function dispatch(ui: SessionUi, input: Input, context: UiContext): Step {
@@ -85,7 +101,7 @@ function resized(ui: SessionUi, { size, scale }: Extract<UiEvent, { kind: "size"
 function putBack(ui: SessionUi, text: string): SessionUi {
   const { editor } = ui;
   if (isEmpty(editor)) return { ...ui, editor: withText(editor, text) };
-  const before = insert(moveTo(editor, 0), `${text}\n`);
+  const before = insert(putText(moveTo(editor, 0), text), "\n");
   return { ...ui, editor: moveTo(before, before.cursor + editor.cursor) };
 }
 

@@ -1,5 +1,14 @@
 // A home, a workspace, and a configuration whose providers lead to a model on loopback.
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -39,6 +48,17 @@ export class World {
 
   has(name: string): boolean {
     return existsSync(join(this.workspace, name));
+  }
+
+  /** What was written of the only session there was. */
+  transcript(): { type: string; reason?: string }[] {
+    const directory = join(this.workspace, ".demian/transcripts");
+    const [session = ""] = readdirSync(directory).filter((name) => name.startsWith("ses_"));
+    const text = readFileSync(join(directory, session, "session.jsonl"), "utf8");
+    return text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string; reason?: string });
   }
 
   remove(): void {

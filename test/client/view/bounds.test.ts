@@ -1,7 +1,7 @@
 // What a view keeps is bounded, and what comes twice, in odd shapes or in any number changes nothing that it should not.
 import { describe, expect, test } from "vitest";
 import { appendOutput, appendText, boundedInput, edgesOf, headOf } from "../../../src/client/view/limits.ts";
-import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
+import { applyInputs, changedEntries, emptyView, keptFrom } from "../../../src/client/view.ts";
 import { call, delta, ended, inputsOf, notice, result, says, viewOf, withFrames } from "./view-inputs.ts";
 
 describe("too many entries", () => {
@@ -13,6 +13,21 @@ describe("too many entries", () => {
     expect(view.dropped + view.entries.length).toBe(35);
     expect(view.entries.at(-1)).toMatchObject({ text: "34" });
     expect(view.entries[0]).toMatchObject({ text: `${view.dropped}` });
+  });
+
+  test("what a person asked for is kept whole, and what comes behind it pushes out the oldest only in the end", () => {
+    const limits = { maxEntries: 10 };
+    const asked = applyInputs(emptyView(), [{ kind: "reset", up_to: 35 }, ...inputsOf(many)], limits);
+    expect(asked.entries).toHaveLength(35);
+    expect(keptFrom(asked)).toBeUndefined();
+    const more = (count: number) =>
+      Array.from({ length: count }, (_, at) => says("x", { message_id: `x${at}` }));
+    expect(applyInputs(asked, inputsOf(more(10), 35), limits).entries).toHaveLength(45);
+    const full = applyInputs(asked, inputsOf(more(60), 35), limits);
+    expect(full.entries.length).toBeLessThanOrEqual(45);
+    expect(full.dropped + full.entries.length).toBe(95);
+    expect(keptFrom(full)).toBe(full.entries[0]?.seq);
+    expect(applyInputs(full, [{ kind: "reset" }, ...inputsOf(many)], limits).entries.length).toBeLessThan(11);
   });
 
   test("what is still open is found where it is, and what is gone is not shown anew", () => {

@@ -52,11 +52,13 @@ function session(stored: number, options: SourceOptions) {
     const from = inputs.findLastIndex(({ kind }) => kind === "reset");
     return inputs.slice(from + 1).flatMap((input) => (input.kind === "frame" ? [input.seq] : []));
   };
-  const give = (seq: number): void => {
-    live.push({ kind: "frame", seq, frame: { type: "agent.notice" } });
+  const put = (item: StreamItem): void => {
+    live.push(item);
     for (const wake of wakers) wake();
   };
-  return { source, world, inputs, seqs, give };
+  const give = (seq: number | null): void =>
+    put({ kind: "frame", seq, frame: { type: "agent.notice", text: `${seq}` } });
+  return { source, world, inputs, seqs, put, give };
 }
 
 const range = (from: number, to: number): number[] =>
@@ -84,4 +86,49 @@ test("there is nothing earlier than the first event", async () => {
   expect(await source.loadEarlier()).toBe(true);
   await vi.waitFor(() => expect(seqs()).toEqual(range(1, 5)), PATIENT);
   expect(await source.loadEarlier()).toBe(false);
+});
+
+test("what the view dropped while it followed is loaded again, from where the view begins now", async () => {
+  const { source, seqs } = session(5_000, { history: 5_000 });
+  await vi.waitFor(() => expect(seqs()).toHaveLength(5_000), PATIENT);
+  expect(await source.loadEarlier()).toBe(false);
+  expect(await source.loadEarlier(4_001)).toBe(true);
+  await vi.waitFor(() => expect(seqs()).toEqual(range(1, 5_000)), PATIENT);
+});
+
+test("each loadEarlier brings twice as much, so that the beginning of a long session is a few steps away", async () => {
+  const { source, seqs } = session(20_000, { history: 2_000 });
+  await vi.waitFor(() => expect(seqs()).toHaveLength(2_000), PATIENT);
+  let steps = 0;
+  while (await source.loadEarlier()) steps += 1;
+  await vi.waitFor(() => expect(seqs()).toEqual(range(1, 20_000)), PATIENT);
+  expect(steps).toBe(4);
+});
+
+test("a line of our own and a frame that was never stored stand in their places again behind a loadEarlier", async () => {
+  const { source, world, inputs, seqs, give } = session(4, { history: 2 });
+  await vi.waitFor(() => expect(seqs()).toEqual([3, 4]), PATIENT);
+  source.say({ kind: "local", level: "info", text: "ours" });
+  give(null);
+  world.last_seq = 5;
+  give(5);
+  await vi.waitFor(() => expect(seqs()).toEqual([3, 4, null, 5]), PATIENT);
+  inputs.length = 0;
+  expect(await source.loadEarlier()).toBe(true);
+  await vi.waitFor(() => expect(inputs.some(({ kind }) => kind === "reset")).toBe(true), PATIENT);
+  const told = inputs.flatMap((input) =>
+    input.kind === "frame" ? [`${input.seq}`] : input.kind === "local" ? [input.text] : [],
+  );
+  expect(told).toEqual(["1", "2", "3", "4", "ours", "null", "5"]);
+});
+
+test("that nothing could be stored behind an event is told once, however often the stream is opened again", async () => {
+  const { inputs, seqs, put, give } = session(2, { history: 2 });
+  const gap = { kind: "gap", data: { since_seq: 2, gap_reason: "persistence_error" } } as const;
+  for (const _ of range(1, 3)) put(gap);
+  give(3);
+  put({ kind: "gap", data: { since_seq: 3, gap_reason: "persistence_error" } });
+  give(4);
+  await vi.waitFor(() => expect(seqs()).toEqual([1, 2, 3, 4]), PATIENT);
+  expect(inputs.filter(({ kind }) => kind === "gap")).toHaveLength(2);
 });

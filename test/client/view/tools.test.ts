@@ -113,7 +113,7 @@ test("a sub-agent of demian is told from its start to its end, below the call th
     result("d", "It fails."),
   ]);
   expect(view.entries).toMatchObject([
-    { kind: "tool", title: "reviewer", agent: "reviewer", status: "done", depth: 0 },
+    { kind: "tool", title: "look", agent: "reviewer", status: "done", depth: 0 },
     { kind: "notice", category: "subagent_started", parent: "d", depth: 1 },
     { kind: "text", text: "Looking.", isOpen: false, depth: 1 },
     { kind: "tool", title: "npm test", exit_code: 1, status: "failed", depth: 1 },

@@ -173,3 +173,11 @@ test("a request that comes when the good-bye is said is not served, and the end 
   await world.unix.close();
   expect(closed()).toBe(1);
 });
+
+test("who is refused again and again does not fill the log", async () => {
+  world = await createWorld();
+  const told = (): number => world.logged.filter(({ event }) => event === "http.refused").length;
+  for (let n = 0; n < 110; n += 1)
+    expect((await world.ask("GET", "/health", { tcp: true, headers: {} })).status).toBe(401);
+  expect(told()).toBe(100);
+});

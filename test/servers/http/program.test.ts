@@ -121,7 +121,7 @@ test("a port that is taken ends the start with a sentence, and leaves no socket 
   const { status, stderr } = run(["--http", String(port)], home);
   expect([status, stderr]).toEqual([
     1,
-    expect.stringContaining(`HTTP: port ${port} on 127.0.0.1: is taken; pass --http with another port`),
+    expect.stringContaining(`port ${port} on 127.0.0.1 is taken; choose another one (blemeesd --http N`),
   ]);
   expect(existsSync(join(home, "run/blemeesd.sock"))).toBe(false);
   removeHomes();

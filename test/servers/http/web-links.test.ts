@@ -166,6 +166,21 @@ describe("bounds", () => {
     expect(await tries(1)).toEqual([401]);
   });
 
+  test("who has shown nothing yet cannot make the daemon hold a large body", async () => {
+    const long = `{${" ".repeat(2_000)}}`;
+    const post = (path: string, authorization: string) =>
+      world.ask("POST", path, {
+        tcp: true,
+        headers: { authorization, "content-type": "application/json" },
+        body: long,
+      });
+    const ticket = await newTicket();
+    const refused = await post("/web/enter", `Bearer ${ticket}`);
+    expect([refused.status, refused.body.error.code]).toEqual([413, "oversize_message"]);
+    expect((await post("/web/links", `Bearer ${world.http.token}`)).status, "control").toBe(201);
+    expect((await enter(ticket)).status, "and it was not used up").toBe(200);
+  });
+
   test("used and old words leave nothing behind", () => {
     let nowMs = 0;
     const tickets = new Tickets(() => nowMs);
@@ -176,6 +191,23 @@ describe("bounds", () => {
     expect(fresh.map((ticket) => tickets.redeem(ticket))).toEqual(Array(16).fill(true));
     expect(fresh.map((ticket) => tickets.redeem(ticket))).toEqual(Array(16).fill(false));
   });
+});
+
+test("by an ssh to the socket a link works under any port, and its token is checked there too", async () => {
+  const ticket = await newTicket();
+  const own = { host: "127.0.0.1:8000", origin: "http://127.0.0.1:8000", "sec-fetch-site": "same-origin" };
+  const type = { "content-type": "application/json" };
+  const entered = await world.ask("POST", "/web/enter", {
+    headers: { ...own, ...type, authorization: `Bearer ${ticket}` },
+    body: {},
+  });
+  expect([entered.status, entered.body]).toEqual([200, { token: world.http.token }]);
+  const health = (token: string) =>
+    world.ask("GET", "/health", { headers: { ...own, authorization: `Bearer ${token}` } });
+  expect((await health(world.http.token)).status).toBe(200);
+  expect((await health(ticket)).status).toBe(401);
+  // To the port only its own number leads.
+  expect((await enter(await newTicket(), own)).status).toBe(403);
 });
 
 test("neither a word nor the token is ever logged, whether it was good or not", async () => {
@@ -222,7 +254,7 @@ describe("the port", () => {
     const { port } = free.address() as { port: number };
     const loopback = newLoopback(0);
     await expect(loopback.link(port)).rejects.toMatchObject({
-      message: expect.stringMatching(new RegExp(`port ${port} on 127\\.0\\.0\\.1: is taken`)),
+      message: expect.stringMatching(new RegExp(`port ${port} on 127\\.0\\.0\\.1 is taken.* sm web --port`)),
     });
     await new Promise((resolve) => free.close(resolve));
     expect((await loopback.link(port)).port, "tried again").toBe(port);

@@ -1,11 +1,12 @@
 // The dashboard and its statistics on the built program: a port that is opened while it runs, real sessions behind it.
-import { existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import { Stats } from "../../../src/protocol/stats.ts";
-import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { ROOT, startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import { eventually } from "./world.ts";
 
 const daemons: TestDaemon[] = [];
@@ -49,6 +50,19 @@ test("a daemon without a port opens one for the first link; it leads to the page
   await daemon.kill("SIGTERM");
   expect((await daemon.exited).code).toBe(0);
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+});
+
+test("a daemon whose files were replaced while it ran still gives a link to who could speak to it before", async () => {
+  const home = mkdtempSync(join(tmpdir(), "bl-old-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  cpSync(join(ROOT, "dist"), join(home, "dist"), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
+  writeFileSync(join(home, "package.json"), '{ "type": "module" }');
+  const { http } = await started({ program: join(home, "dist/blemeesd.js") });
+  await http.health();
+  rmSync(join(home, "dist/daemon"), { recursive: true });
+  const { port } = await http.webLink({ port: 0 });
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
 });
 
 test("a link does not outlive its daemon, the token does", async () => {

@@ -1,9 +1,9 @@
 // Whether a person is told, and how.
 import { expect, test } from "vitest";
 import { decide, NOTIFY_MODES, notifyMode, type Situation } from "../../../src/tui/notify/decide.ts";
-import type { Alert } from "../../../src/tui/types.ts";
+import type { News } from "../../../src/tui/types.ts";
 
-const ALERT: Alert = { kind: "waits", session_id: "s1", text: "fixer waits for you" };
+const ALERT: News = { kind: "waits", session_id: "s1", text: "fixer waits for you" };
 const situation = (fields: Partial<Situation> = {}): Situation => ({
   mode: "all",
   isFocused: false,

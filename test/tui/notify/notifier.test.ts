@@ -1,10 +1,10 @@
 // What the notifier writes to the terminal, from the first byte to the last.
 import { expect, test } from "vitest";
 import { createNotifier, type NotifierOptions } from "../../../src/tui/notify/notifier.ts";
-import type { Alert } from "../../../src/tui/types.ts";
+import type { News } from "../../../src/tui/types.ts";
 
 const ITERM = { TERM: "xterm-256color", TERM_PROGRAM: "iTerm.app" };
-const WAITS: Alert = { kind: "waits", session_id: "s1", text: "fixer waits" };
+const WAITS: News = { kind: "waits", session_id: "s1", text: "fixer waits" };
 
 function notifier(env: Record<string, string>, more: Partial<NotifierOptions> = {}) {
   let written = "";
@@ -47,37 +47,37 @@ test("a title is written when it is another, and anew behind a stop", () => {
   expect(take()).toBe("\u001b]2;a\u001b\\");
 });
 
-test("an alert rings and shows a message while nobody looks, and nothing while somebody does", () => {
-  const { start, alert, focused, take } = notifier(ITERM);
+test("news ring and show a message while nobody looks, and nothing while somebody does", () => {
+  const { start, tell, focused, take } = notifier(ITERM);
   start();
   focused(true);
   take();
-  alert(WAITS);
+  tell(WAITS);
   expect(take()).toBe("");
   focused(false);
-  alert(WAITS);
+  tell(WAITS);
   expect(take()).toBe("\u0007\u001b]9;blemees: fixer waits\u001b\\");
-  alert(WAITS);
+  tell(WAITS);
   expect(take()).toBe("");
 });
 
 test("nothing is written outside of start and stop, and nothing at all when it is off", () => {
   const on = notifier(ITERM);
-  on.alert(WAITS);
+  on.tell(WAITS);
   expect(on.take()).toBe("");
   const off = notifier({ ...ITERM, BLEMEES_NOTIFY: "off" });
   off.start();
   off.title("x");
-  off.alert(WAITS);
+  off.tell(WAITS);
   off.stop();
   expect(off.take()).toBe("");
 });
 
 test("with `title` there is no bell and no question about the focus", () => {
-  const { start, title, alert, take } = notifier({ ...ITERM, BLEMEES_NOTIFY: "title" });
+  const { start, title, tell, take } = notifier({ ...ITERM, BLEMEES_NOTIFY: "title" });
   start();
   title("x");
-  alert(WAITS);
+  tell(WAITS);
   expect(take()).toBe("\u001b[22;2t\u001b]2;x\u001b\\");
 });
 
@@ -86,13 +86,13 @@ test("inside tmux only the bell rings, until tmux says that messages pass", asyn
   const silent = notifier(env);
   silent.start();
   silent.take();
-  silent.alert(WAITS);
+  silent.tell(WAITS);
   expect(silent.take()).toBe("\u0007");
   const answer = Promise.resolve("on\nxterm-kitty\n\n");
   const asked = notifier(env, { askTmux: () => answer });
   await answer;
   asked.start();
   asked.take();
-  asked.alert(WAITS);
+  asked.tell(WAITS);
   expect(asked.take()).toContain("\u0007\u001bPtmux;\u001b\u001b]99;");
 });

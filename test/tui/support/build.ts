@@ -1,6 +1,8 @@
 // Builds a program of the tests with the screens in it, as the real programs are built.
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+// @ts-expect-error: a script without types
+import { SCREEN_ALIAS } from "../../../scripts/bundling.mjs";
 
 export async function buildProgram(source: string, outdir: string): Promise<string> {
   await build({
@@ -12,9 +14,7 @@ export async function buildProgram(source: string, outdir: string): Promise<stri
     platform: "node",
     target: "node20",
     format: "esm",
-    alias: {
-      "react-devtools-core": fileURLToPath(new URL("../../../scripts/no-devtools.mjs", import.meta.url)),
-    },
+    alias: SCREEN_ALIAS,
     define: { "process.env.NODE_ENV": '"production"' },
     logLevel: "error",
     banner: {

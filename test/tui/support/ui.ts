@@ -124,6 +124,7 @@ export class Player {
       feedHeight: this.#frame?.feedHeight ?? 10,
       editorWidth: this.#frame?.editorWidth ?? 70,
       requestScroll: this.#frame?.requestScroll ?? 0,
+      requestHeight: this.#frame?.requestHeight ?? 0,
       commands: [],
       pickers: [],
       requestFocus: "asked",

@@ -95,11 +95,29 @@ describe("figures by tool and agent", () => {
       turnStat(900, { backend: "codex", status: "failed", output_tokens: 2 }),
       turnStat(0, { backend: "claude", ended_at_ms: 1 }),
     ];
-    const [codex, claude] = backendFigures({ turns, until_ms: 1_000 });
+    const [codex, claude] = backendFigures({ turns, waits: [], until_ms: 1_000 });
     expect(codex).toEqual({
       ...{ backend: "codex", turns: 2, failed: 1, input_tokens: 5, output_tokens: 2 },
       ...{ cost_usd: 0.25, busy_ms: 200, first_token_ms: 30 },
     });
     expect(claude).toMatchObject({ backend: "claude", first_token_ms: undefined });
+  });
+
+  it("knows no time of a tool of which no call has ended", () => {
+    const [asked] = toolFigures([toolStat("AskUserQuestion", undefined, { status: "waiting" })]);
+    expect(asked).toMatchObject({ count: 1, p50_ms: undefined, p95_ms: undefined, total_ms: 0 });
+  });
+
+  it("does not call an agent busy while its turn waits for a person, nor counts a wait twice", () => {
+    const wait = (request_id: string, started_at_ms: number, ended_at_ms?: number) => ({
+      ...{ session_id: "s", request_id, started_at_ms },
+      ...(ended_at_ms === undefined ? {} : { ended_at_ms }),
+    });
+    const turns = [turnStat(100, { session_id: "s", ended_at_ms: 500 }), turnStat(600, { session_id: "s" })];
+    const waits = [wait("c", 900), wait("b", 250, 350), wait("a", 200, 300), wait("other", 0, 50)];
+    const busy = (some: typeof waits) => backendFigures({ turns, waits: some, until_ms: 1_000 })[0]?.busy_ms;
+    expect(busy([])).toBe(400 + 400);
+    expect(busy(waits)).toBe(250 + 300);
+    expect(busy(waits.map((one) => ({ ...one, session_id: "another" })))).toBe(800);
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bucketStarts, RANGES, spanOf, ticksOf } from "../../../web/src/charts/ranges.ts";
+import { bucketStarts, fittingRange, RANGES, spanOf, ticksOf } from "../../../web/src/charts/ranges.ts";
 
 describe("buckets of a span", () => {
   it("cover all of it without a hole, in every range and at every time", () => {
@@ -24,6 +24,26 @@ describe("buckets of a span", () => {
     expect(days).toEqual(midnights);
     const hours = bucketStarts("day", spanOf("day", now));
     expect(hours.map((start) => new Date(start).getMinutes())).toEqual(Array.from({ length: 25 }, () => 0));
+  });
+});
+
+describe("the range that is shown first", () => {
+  const HOUR_MS = 3_600_000;
+  const now = new Date(2026, 2, 10, 12).getTime();
+  it.each([
+    [[], "day"],
+    [[0.2, 0.9], "hour"],
+    [[0.2, 1.1], "day"],
+    [[30], "week"],
+    [[24 * 8], "day"],
+  ] as const)("for what is %j hours old is the %s", (hours, range) => {
+    expect(
+      fittingRange(
+        hours.map((age) => now - age * HOUR_MS),
+        now,
+        "day",
+      ),
+    ).toBe(range);
   });
 });
 

@@ -185,3 +185,25 @@ describe("the sums of the fleet", () => {
     expect(askedIn(fleet)).toEqual(new Map([["b", "first"]]));
   });
 });
+
+describe("the place of a row, for people who do not see the list", () => {
+  it("counts those with the same parent, roots over all groups, and never the headings", () => {
+    const rows = [
+      fleetRow("a", 0, { pending_requests: 1 }),
+      fleetRow("a1", 1),
+      fleetRow("a2", 1),
+      fleetRow("a21", 2),
+      fleetRow("b", 0, { activity_state: "stopped" }),
+    ];
+    const places = groupRows(rows, NONE).flatMap((item) =>
+      item.kind === "row" ? [[item.row.session.session_id, item.place.at, item.place.of]] : [],
+    );
+    expect(places).toEqual([
+      ["a", 1, 2],
+      ["a1", 1, 2],
+      ["a2", 2, 2],
+      ["a21", 1, 1],
+      ["b", 2, 2],
+    ]);
+  });
+});

@@ -25,7 +25,7 @@ describe("the form for a new session", () => {
     expect(bodyOf({ ...FORM, budget }).budget).toEqual({ max_cost_usd: 2.5 });
   });
 
-  it.each(["-1", "1e3", "NaN", "0x10", "."])("does not take %j for an amount", (budget) => {
+  it.each(["-1", "1e3", "NaN", "0x10", ".", "0", "0.00"])("does not take %j for an amount", (budget) => {
     expect(checkForm({ ...FORM, budget })).toHaveProperty("budget");
   });
 

@@ -16,8 +16,16 @@ const PAIRS: readonly [text: string, ground: string][] = [
     ["on-fill", `${tone}-fill-hover`],
   ]),
   ...["key", "text", "number", "name", "note"].map((kind): [string, string] => [`code-${kind}`, "bg-sunk"]),
-  ["text", "add-bg"],
-  ["text", "cut-bg"],
+  ...["add", "cut"].flatMap((kind): [string, string][] => [
+    ["text", `${kind}-bg`],
+    [`${kind}-mark`, "bg-side"],
+    [`${kind}-mark`, "bg-sunk"],
+  ]),
+  // The row of the session that is open has its age and cost; thoughts and states stand on the page and on its bars.
+  ["text-faint", "bg-chosen"],
+  ...["info", "muse"].flatMap((tone) =>
+    ["bg", "bg-side", "bg-hover"].map((ground): [string, string] => [tone, ground]),
+  ),
 ];
 /** What is no text but must be seen: 3:1. */
 const SIGNS: readonly [string, string][] = [

@@ -46,8 +46,9 @@ export interface ToolFigures {
   tool: string;
   count: number;
   failed: number;
-  p50_ms: number;
-  p95_ms: number;
+  /** Undefined while none of its calls has ended. */
+  p50_ms: number | undefined;
+  p95_ms: number | undefined;
   total_ms: number;
 }
 
@@ -61,8 +62,8 @@ export function toolFigures(tools: readonly ToolStat[]): ToolFigures[] {
         tool,
         count: calls.length,
         failed: calls.filter(({ status }) => isBad(status)).length,
-        p50_ms: percentile(times, 50) ?? 0,
-        p95_ms: percentile(times, 95) ?? 0,
+        p50_ms: percentile(times, 50),
+        p95_ms: percentile(times, 95),
         total_ms: times.reduce((sum, time) => sum + time, 0),
       };
     })
@@ -80,13 +81,19 @@ export interface BackendFigures {
   input_tokens: number;
   output_tokens: number;
   cost_usd: number;
+  /** In turns, without the time in which they waited for a person. */
   busy_ms: number;
   /** The median. */
   first_token_ms: number | undefined;
 }
 
-export function backendFigures({ turns, until_ms }: Pick<Stats, "turns" | "until_ms">): BackendFigures[] {
+export function backendFigures({
+  turns,
+  waits,
+  until_ms,
+}: Pick<Stats, "turns" | "waits" | "until_ms">): BackendFigures[] {
   const byBackend = groupBy(turns, ({ backend }) => backend);
+  const waitsOf = groupBy(waits, ({ session_id }) => session_id);
   const sum = (list: readonly TurnStat[], of: (turn: TurnStat) => number): number =>
     list.reduce((total, turn) => total + of(turn), 0);
   return [...byBackend]
@@ -97,15 +104,30 @@ export function backendFigures({ turns, until_ms }: Pick<Stats, "turns" | "until
       input_tokens: sum(list, ({ input_tokens }) => input_tokens ?? 0),
       output_tokens: sum(list, ({ output_tokens }) => output_tokens ?? 0),
       cost_usd: sum(list, ({ cost_usd }) => cost_usd ?? 0),
-      busy_ms: sum(list, ({ started_at_ms, ended_at_ms }) =>
-        Math.max(0, (ended_at_ms ?? until_ms) - started_at_ms),
-      ),
+      busy_ms: sum(list, (turn) => busyMs(turn, waitsOf.get(turn.session_id) ?? [], until_ms)),
       first_token_ms: percentile(
         list.flatMap(({ time_to_first_token_ms: time }) => (time === undefined ? [] : [time])),
         50,
       ),
     }))
     .sort((a, b) => b.turns - a.turns || a.backend.localeCompare(b.backend));
+}
+
+/** Several may be asked at once: what two of them share is waited once. */
+function busyMs(turn: Timed, waits: readonly Timed[], until_ms: number): number {
+  const endMs = turn.ended_at_ms ?? until_ms;
+  let freeMs = turn.started_at_ms;
+  let busy = 0;
+  for (const wait of [...waits].sort((a, b) => a.started_at_ms - b.started_at_ms)) {
+    busy += Math.max(0, Math.min(endMs, wait.started_at_ms) - freeMs);
+    freeMs = Math.max(freeMs, wait.ended_at_ms ?? until_ms);
+  }
+  return busy + Math.max(0, endMs - freeMs);
+}
+
+interface Timed {
+  started_at_ms: number;
+  ended_at_ms?: number | undefined;
 }
 
 function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {

@@ -18,6 +18,13 @@ export function spanOf(range: Range, now_ms: number): Span {
   return { from_ms: now_ms - SPAN_MS[range], to_ms: now_ms };
 }
 
+/** The shortest one in which all of these moments lie; without any the one that is asked for. */
+export function fittingRange(moments: readonly number[], now_ms: number, otherwise: Range): Range {
+  if (moments.length === 0) return otherwise;
+  const earliest = moments.reduce((a, b) => Math.min(a, b));
+  return RANGES.find((range) => spanOf(range, now_ms).from_ms <= earliest) ?? otherwise;
+}
+
 /** Where the buckets begin, oldest first: minutes in an hour, hours in a day, days in a week. */
 export function bucketStarts(range: Range, span: Span): number[] {
   const starts: number[] = [];

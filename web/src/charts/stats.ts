@@ -9,7 +9,7 @@ import { isTyping } from "../keyboard.ts";
 import "./chart.ts";
 import { backendFigures, bucketTurns, isBad, percentile, toolFigures } from "./figures.ts";
 import { keyOf, STATS_KEYS } from "./keys.ts";
-import { bucketStarts, RANGES, type Range, spanOf } from "./ranges.ts";
+import { bucketStarts, fittingRange, RANGES, type Range, spanOf } from "./ranges.ts";
 import { costChart, latencyChart, tokensChart } from "./specs.ts";
 import { backendsTable, bucketsTable, lanesTable, toolsTable } from "./tables.ts";
 import { layoutTimeline } from "./timeline.ts";
@@ -38,6 +38,7 @@ export class StatsElement extends LitElement {
   declare isWhole: boolean;
   #reading: AbortController | undefined;
   #readAtMs = 0;
+  #hasRange = false;
   #end: (() => void) | undefined;
 
   constructor() {
@@ -88,6 +89,9 @@ export class StatsElement extends LitElement {
       if (reading.signal.aborted) return;
       this.stats = stats;
       this.trouble = undefined;
+      // A short history is shown as wide as a long one.
+      if (!this.#hasRange) this.range = firstRange(stats);
+      this.#hasRange = true;
     } catch (error) {
       if (!reading.signal.aborted) this.trouble = error instanceof Error ? error.message : String(error);
     }
@@ -107,12 +111,12 @@ export class StatsElement extends LitElement {
               aria-keyshortcuts=${keyOf(range)}
               @click=${() => this.#choose(range)}
             >
-              ${WORDS[range]} <kbd>${keyOf(range)}</kbd>
+              ${WORDS[range]} <kbd aria-hidden="true">${keyOf(range)}</kbd>
             </button>`,
           )}
         </div>
         <button type="button" aria-pressed=${String(this.isTable)} aria-keyshortcuts=${keyOf("tables")} @click=${this.#switch}>
-          ${icon(this.isTable ? "chart" : "table")}Tables <kbd>${keyOf("tables")}</kbd>
+          ${icon(this.isTable ? "chart" : "table")}Tables <kbd aria-hidden="true">${keyOf("tables")}</kbd>
         </button>
       </header>
       ${trouble === undefined ? nothing : html`<p class="error-text" role="alert">No new figures: ${trouble}</p>`}
@@ -201,6 +205,7 @@ export class StatsElement extends LitElement {
   }
 
   #choose(range: Range): void {
+    this.#hasRange = true;
     if (range === this.range) return;
     this.range = range;
     this.stats = undefined;
@@ -223,6 +228,12 @@ export class StatsElement extends LitElement {
     if (action === "tables") this.#switch();
     else if (action !== undefined) this.#choose(action);
   };
+}
+
+/** The last hour, if nothing is older; a day otherwise. */
+function firstRange({ turns, tools, waits, until_ms }: Stats): Range {
+  const moments = [...turns, ...tools, ...waits].map(({ started_at_ms }) => started_at_ms);
+  return fittingRange(moments, until_ms, "day");
 }
 
 function failedWords(list: readonly { status: string }[]): string {

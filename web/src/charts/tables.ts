@@ -9,7 +9,7 @@ import type { Lane } from "./timeline.ts";
 import { barWords } from "./timeline-view.ts";
 
 export function toolsTable(tools: readonly ToolFigures[]): TemplateResult {
-  const longest = Math.max(1, ...tools.map(({ p95_ms }) => p95_ms));
+  const longest = Math.max(1, ...tools.map(({ p95_ms = 0 }) => p95_ms));
   return html`<div class="table-scroll">
     <table class="figures">
       <thead>
@@ -23,9 +23,9 @@ export function toolsTable(tools: readonly ToolFigures[]): TemplateResult {
           ({ tool, count, failed, p50_ms, p95_ms }) => html`<tr>
             <th scope="row" class="mono"><span class="cut">${sanitizeLine(tool)}</span></th>
             <td>${count}${failed === 0 ? nothing : html` <span class="error-text">${failed} failed</span>`}</td>
-            <td>${durationText(p50_ms)}</td>
-            <td>${durationText(p95_ms)}</td>
-            <td class="figures-bar">${latencyBar(p50_ms / longest, p95_ms / longest)}</td>
+            <td>${p50_ms === undefined ? nothing : durationText(p50_ms)}</td>
+            <td>${p95_ms === undefined ? nothing : durationText(p95_ms)}</td>
+            <td class="figures-bar">${latencyBar((p50_ms ?? 0) / longest, (p95_ms ?? 0) / longest)}</td>
           </tr>`,
         )}
       </tbody>

@@ -71,7 +71,8 @@ export function barWords(bar: Bar, range: Range): string {
 
 function laneWords(lane: Lane): string {
   const count = (bars: readonly Bar[]): number => bars.reduce((sum, bar) => sum + bar.count, 0);
-  return `${count(lane.turns)} turns, waited ${count(lane.waits)} times`;
+  const words = (many: number, one: string): string => `${many} ${one}${many === 1 ? "" : "s"}`;
+  return `${words(count(lane.turns), "turn")}, waited ${words(count(lane.waits), "time")}`;
 }
 
 function percent(fraction: number): string {

@@ -87,7 +87,9 @@ export class FleetElement extends LitElement {
         ? html`<x-welcome .app=${app}></x-welcome>`
         : html`<p class="empty" role="status"><span class="spinner"></span> Looking for sessions…</p>`;
     this.#arrange(fleet, app.now());
-    return html`<div class="fleet-head">
+    const isHome = app.route.get().name === "home";
+    return html`${isHome ? html`<h1 class="visually-hidden">Sessions</h1>` : nothing}
+      <div class="fleet-head">
         <label class="fleet-filter">
           ${icon("search")}
           <input
@@ -123,7 +125,7 @@ export class FleetElement extends LitElement {
 
   #totals(app: App): TemplateResult {
     const { sessions, working, tokens, cost_usd } = totalsOf(app.fleet.get());
-    return html`<p class="fleet-totals" role="status">
+    return html`<p class="fleet-totals">
       <span><b>${working}</b> working</span>
       <span><b>${sessions}</b> ${sessions === 1 ? "session" : "sessions"}</span>
       <span><b>${tokensText(tokens)}</b> tokens</span>
@@ -139,7 +141,6 @@ export class FleetElement extends LitElement {
       asked: askedIn(app.fleet.get()),
       chosen: route.name === "session" ? route.session_id : undefined,
       cursor: this.#cursor,
-      size: this.#items.length,
       toggle: (id) => this.#fold(id, !this.#folded.has(id)),
     };
     this.#room = { before, total };
@@ -162,9 +163,9 @@ export class FleetElement extends LitElement {
             ${repeat(
               this.#items.slice(first, last),
               (item) => (item.kind === "row" ? item.row.session.session_id : `group ${item.group}`),
-              (item, at) =>
+              (item) =>
                 item.kind === "row"
-                  ? fleetRow(item, first + at, context)
+                  ? fleetRow(item, context)
                   : html`<h2 class="fleet-group" role="presentation" data-group=${item.group}>
                       ${GROUP_WORDS[item.group]}<span class=${item.group === "waiting" ? "count" : "faint"}
                         >${item.count}</span

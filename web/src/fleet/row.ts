@@ -6,7 +6,7 @@ import { ageText, costText, sessionName, tokensText } from "../../../src/client/
 import type { SessionView } from "../../../src/protocol/views.ts";
 import type { App } from "../app-types.ts";
 import { icon } from "../icons.ts";
-import type { Item } from "./rows.ts";
+import type { RowItem } from "./rows.ts";
 import { lookOf, stateBadge } from "./state-badge.ts";
 
 export interface RowContext {
@@ -15,15 +15,10 @@ export interface RowContext {
   asked: ReadonlyMap<string, string>;
   chosen: string | undefined;
   cursor: string | undefined;
-  size: number;
   toggle(session_id: string): void;
 }
 
-export function fleetRow(
-  item: Extract<Item, { kind: "row" }>,
-  at: number,
-  context: RowContext,
-): TemplateResult {
+export function fleetRow(item: RowItem, context: RowContext): TemplateResult {
   const { session, depth } = item.row;
   const { session_id, usage, cost_usd, pending_requests } = session;
   const name = nameOf(session);
@@ -45,8 +40,8 @@ export function fleetRow(
     href=${context.app.href({ name: "session", session_id })}
     data-depth=${Math.min(depth, 6)}
     aria-level=${depth + 1}
-    aria-posinset=${at + 1}
-    aria-setsize=${context.size}
+    aria-posinset=${item.place.at}
+    aria-setsize=${item.place.of}
     aria-expanded=${item.children === 0 ? nothing : String(!item.isFolded)}
     aria-selected=${String(isChosen)}
     aria-current=${isChosen ? "page" : nothing}

@@ -5,9 +5,15 @@ import type { SessionView } from "../../../src/protocol/views.ts";
 export const GROUPS = ["waiting", "working", "idle", "stopped"] as const;
 export type Group = (typeof GROUPS)[number];
 
-export type Item =
-  | { kind: "group"; group: Group; count: number }
-  | { kind: "row"; row: FleetRow; children: number; isFolded: boolean };
+export interface RowItem {
+  kind: "row";
+  row: FleetRow;
+  children: number;
+  isFolded: boolean;
+  /** Which of how many with the same parent, for people who do not see the list. */
+  place: { at: number; of: number };
+}
+export type Item = { kind: "group"; group: Group; count: number } | RowItem;
 
 const WORKING = new Set(["working", "thinking"]);
 
@@ -37,16 +43,35 @@ export function isMatch(session: SessionView, search: string): boolean {
 export function groupRows(rows: readonly FleetRow[], folded: ReadonlySet<string>): Item[] {
   const groups: Record<Group, FleetRow[][]> = { waiting: [], working: [], idle: [], stopped: [] };
   for (const family of families(rows)) groups[groupOf(family)].push(family);
-  return GROUPS.flatMap((group) => {
-    if (groups[group].length === 0) return [];
-    const members = groups[group].flat();
-    const count =
-      group === "waiting" ? members.filter(({ session }) => isAsking(session)).length : members.length;
-    return [
-      { kind: "group", group, count } as const,
-      ...groups[group].flatMap((one) => foldFamily(one, folded)),
-    ];
+  return withPlaces(
+    GROUPS.flatMap((group) => {
+      if (groups[group].length === 0) return [];
+      const members = groups[group].flat();
+      const count =
+        group === "waiting" ? members.filter(({ session }) => isAsking(session)).length : members.length;
+      return [
+        { kind: "group", group, count } as const,
+        ...groups[group].flatMap((one) => foldFamily(one, folded)),
+      ];
+    }),
+  );
+}
+
+function withPlaces(items: readonly (Exclude<Item, RowItem> | Omit<RowItem, "place">)[]): Item[] {
+  const counts = new Map<string | undefined, number>();
+  const above: (string | undefined)[] = [undefined];
+  const placed = items.map((item) => {
+    if (item.kind !== "row") return { item };
+    const { depth, session } = item.row;
+    const parent = above[depth];
+    const at = (counts.get(parent) ?? 0) + 1;
+    counts.set(parent, at);
+    above[depth + 1] = session.session_id;
+    return { item, parent, at };
   });
+  return placed.map(({ item, parent, at = 0 }) =>
+    item.kind === "row" ? { ...item, place: { at, of: counts.get(parent) ?? at } } : item,
+  );
 }
 
 /** A row and all rows below it that are deeper. */
@@ -73,8 +98,8 @@ export function isAsking({ activity_state, pending_requests }: SessionView): boo
   );
 }
 
-function foldFamily(family: readonly FleetRow[], folded: ReadonlySet<string>): Item[] {
-  const items: Item[] = [];
+function foldFamily(family: readonly FleetRow[], folded: ReadonlySet<string>): Omit<RowItem, "place">[] {
+  const items: Omit<RowItem, "place">[] = [];
   let foldedAt = Number.POSITIVE_INFINITY;
   for (const [index, row] of family.entries()) {
     if (row.depth > foldedAt) continue;

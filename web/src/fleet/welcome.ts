@@ -53,7 +53,7 @@ export class WelcomeElement extends LitElement {
                 None was found. Install one (<code>claude</code> or <code>codex</code>, on the PATH of the daemon), then
                 start the daemon again.
               </p>`
-            : html`<p>
+            : html`<p class="welcome-start">
                   <a class="button" href=${app.href({ name: "new" })}>${icon("plus")}New session</a>
                   <span class="faint">${agents.length === 0 ? "" : `found: ${agents.join(", ")}`}</span>
                 </p>

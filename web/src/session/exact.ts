@@ -16,14 +16,26 @@ import { exactDiff } from "./diff-view.ts";
 
 const MAX_BESIDE = 90;
 
-/** Without the title, which the head of the card has, and the questions, which are a form. */
+/** Without the title, which the head of the card has, the questions, which are a form, and the ids. */
 export function exactParts(row: RequestRow): unknown {
+  return partsOf(row)
+    .filter((part) => !isId(part))
+    .map(partView);
+}
+
+/** They are the least of it: they stand last. */
+export function idParts(row: RequestRow): unknown {
+  return partsOf(row).filter(isId).map(partView);
+}
+
+function partsOf(row: RequestRow): RequestPart[] {
   const { questions, ...payload } = row.payload;
   const asked = questions === undefined ? payload : { ...payload, questions: [] };
-  const [, ...parts] = requestParts({ ...row, payload: asked });
-  // Ids are the least of it: they stand last.
-  const isId = (part: RequestPart): boolean => part.kind === "words" && part.id !== undefined;
-  return [...parts.filter((part) => !isId(part)), ...parts.filter(isId)].map(partView);
+  return requestParts({ ...row, payload: asked }).slice(1);
+}
+
+function isId(part: RequestPart): boolean {
+  return part.kind === "words" && part.id !== undefined;
 }
 
 /** What each choice means, and what will be remembered or written because of it. */

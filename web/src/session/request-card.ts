@@ -8,7 +8,7 @@ import type { Choice, Decision } from "../../../src/protocol/requests.ts";
 import { ApiError } from "../api/transport.ts";
 import type { App } from "../app-types.ts";
 import { answersOf, type Filled } from "./answers.ts";
-import { choiceNotes, exactParts } from "./exact.ts";
+import { choiceNotes, exactParts, idParts } from "./exact.ts";
 import { outcomeOf } from "./outcome.ts";
 import { questionForm } from "./question-form.ts";
 
@@ -89,7 +89,6 @@ export class RequestElement extends LitElement {
       data-type=${request.request_type}
       data-status=${request.status}
       data-request=${request.request_id}
-      data-keys="own"
       tabindex="-1"
       aria-labelledby=${id}
       @keydown=${this.#onKey}
@@ -141,6 +140,7 @@ export class RequestElement extends LitElement {
               <button class="hidden-submit visually-hidden" type="submit" tabindex="-1" aria-hidden="true">Answer</button>
             </form>`
       }
+      ${guard([whole], () => idParts(whole))}
       ${this.isDeclining ? this.#decline() : this.#choices(whole, questions !== undefined)}
       ${this.problem === "" ? nothing : html`<p class="error-text" role="alert">${this.problem}</p>`}
     `;
@@ -203,11 +203,12 @@ export class RequestElement extends LitElement {
       (document.activeElement as HTMLElement | null)?.blur();
       return;
     }
-    const choice = this.whole?.payload.choices.find(({ decision }) => CHOICES[decision].key === event.key);
-    if (choice === undefined) return;
+    // Also a choice that this request has not: on a card its key must not mean something else. Others are the page's.
+    if (!Object.values(CHOICES).some(({ key }) => key === event.key)) return;
     event.preventDefault();
     event.stopPropagation();
-    if (!this.#isTooEarly(event)) this.#take(choice);
+    const choice = this.whole?.payload.choices.find(({ decision }) => CHOICES[decision].key === event.key);
+    if (choice !== undefined && !this.#isTooEarly(event)) this.#take(choice);
   };
 
   #take(choice: Choice): void {

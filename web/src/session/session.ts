@@ -24,7 +24,9 @@ import "./request-card.ts";
 import { EntryFinder, markWords, stepHit } from "./search.ts";
 import { sessionHead } from "./session-head.ts";
 
-/** How much of the past is read at first, and with each step back. */
+/** A session that asks more at once has them shown as the first are settled. */
+const MAX_CARDS = 20;
+/** How much of the past is read at first. */
 const HISTORY_EVENTS = 2_000;
 
 class SessionElement extends LitElement {
@@ -200,10 +202,11 @@ class SessionElement extends LitElement {
     if (rows.length === 0) return nothing;
     return html`<div class="requests" role="region" aria-label="Waits for you" @request-settled=${this.#onSettled}>
       ${repeat(
-        rows,
+        rows.slice(0, MAX_CARDS),
         ({ request_id }) => request_id,
         (row) => html`<x-request .app=${this.app} .request=${row}></x-request>`,
       )}
+      ${rows.length > MAX_CARDS ? html`<p class="card-note">${rows.length - MAX_CARDS} more wait behind these.</p>` : nothing}
     </div>`;
   }
 

@@ -41,7 +41,9 @@ export function checkForm(form: SpawnForm): Errors {
 
 function readBudget(text: string): number | undefined {
   const plain = text.trim().replace(/^\$/, "").replace(",", ".");
-  return /^(\d+(\.\d*)?|\.\d+)$/.test(plain) ? Number(plain) : undefined;
+  const amount = /^(\d+(\.\d*)?|\.\d+)$/.test(plain) ? Number(plain) : 0;
+  // With nothing to spend no agent could begin.
+  return amount > 0 ? amount : undefined;
 }
 
 /** Of a form without errors. What was left empty is left out: the daemon and the agent decide then. */

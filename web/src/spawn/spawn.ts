@@ -126,7 +126,7 @@ export class SpawnElement extends LitElement {
       <div class="form-actions">
         <a class="button quiet" href=${app.href({ name: "home" })}>Cancel</a>
         <button type="submit" class="primary" ?disabled=${this.isBusy || form.backend === ""}>
-          ${this.isBusy ? html`<span class="spinner"></span>` : icon("play")}Start <kbd>Ctrl ↵</kbd>
+          ${this.isBusy ? html`<span class="spinner"></span>` : icon("play")}Start <kbd aria-hidden="true">Ctrl ↵</kbd>
         </button>
       </div>
     </form>`;
@@ -145,6 +145,14 @@ export class SpawnElement extends LitElement {
         )}
         ${this.status === undefined ? html`<span class="spinner"></span>` : nothing}
       </div>
+      ${
+        this.status !== undefined && backends.length === 1
+          ? html`<p class="form-note">
+              No other agent was found. Install <code>claude</code> or <code>codex</code> on the PATH of the daemon, then
+              start the daemon again.
+            </p>`
+          : nothing
+      }
       ${this.#error("backend")}
     </fieldset>`;
   }

@@ -1,6 +1,7 @@
 // Messages that wait for the running task, in memory: they go one by one when it is done.
 import { CodedError } from "../../../base/coded-error.ts";
-import { textOf, type UserMessage } from "../../../protocol/content.ts";
+import type { UserMessage } from "../../../protocol/content.ts";
+import { textOf } from "../../../protocol/message-text.ts";
 import type { QueuedMessage } from "../../../protocol/queue.ts";
 
 const MAX_WAITING = 100;

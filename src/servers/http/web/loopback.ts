@@ -93,7 +93,7 @@ export class Loopback implements Listening, WebDoor {
   }
 
   async #listen(port: number | undefined): Promise<HttpListening> {
-    const { listenOnHttp } = await import("../listen.ts");
+    const { listenOnHttp } = await import("../load.ts");
     const { limits } = this.#options;
     const listen = (at: number): Promise<HttpListening> =>
       listenOnHttp({ ...limits, port: at }, this.context);

@@ -3,28 +3,28 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Fleet } from "../../client/view/fleet.ts";
 import type { SessionView } from "../../client/view/types.ts";
 import { sessionName } from "../../client/view/words.ts";
-import type { Alert } from "../types.ts";
+import type { News } from "../types.ts";
 
 /** Nothing is new in the first list that is seen, nor in one that is read anew behind a restart of the daemon. */
-export function fleetAlerts(before: Fleet, after: Fleet): Alert[] {
+export function fleetNews(before: Fleet, after: Fleet): News[] {
   if (before.link.state !== "live" || after.link.state !== "live") return [];
-  const alerts: Alert[] = [];
+  const all: News[] = [];
   for (const [session_id, session] of after.sessions) {
     const was = before.sessions.get(session_id);
     if (was === session) continue;
     const kind = newsOf(was, session);
-    if (kind !== undefined) alerts.push({ kind, session_id, text: `${nameOf(session)} ${WORDS[kind]}` });
+    if (kind !== undefined) all.push({ kind, session_id, text: `${nameOf(session)} ${WORDS[kind]}` });
   }
-  return alerts;
+  return all;
 }
 
-const WORDS: Record<Alert["kind"], string> = {
+const WORDS: Record<News["kind"], string> = {
   waits: "waits for you",
   done: "is done",
   failed: "failed",
 };
 
-function newsOf(was: SessionView | undefined, is: SessionView): Alert["kind"] | undefined {
+function newsOf(was: SessionView | undefined, is: SessionView): News["kind"] | undefined {
   if (is.pending_requests > (was?.pending_requests ?? 0)) return "waits";
   const result = is.last_result;
   if (result === undefined || result.turn_id === was?.last_result?.turn_id) return undefined;

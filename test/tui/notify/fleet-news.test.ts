@@ -1,12 +1,12 @@
 // What in a change of the list is worth telling.
 import { expect, test } from "vitest";
 import type { SessionView } from "../../../src/client/view/types.ts";
-import { fleetAlerts } from "../../../src/tui/notify/alerts.ts";
+import { fleetNews } from "../../../src/tui/notify/fleet-news.ts";
 import { aFleet, TURN } from "../fleet/fleet-world.ts";
 
 const result = (turn_id: string, subtype = "success") => ({ turn_id, subtype, ended_at_ms: 0 });
 const kinds = (before: Partial<SessionView>, after: Partial<SessionView>): string[] =>
-  fleetAlerts(aFleet(before), aFleet(after)).map(({ kind }) => kind);
+  fleetNews(aFleet(before), aFleet(after)).map(({ kind }) => kind);
 
 test("that something begins to wait is told, that it still waits is not", () => {
   expect(kinds({}, { pending_requests: 1 })).toEqual(["waits"]);
@@ -30,11 +30,11 @@ test("the first list is no news, nor is what is read anew behind a restart", () 
   const waiting = aFleet({ pending_requests: 1 });
   const connecting = { ...aFleet(), link: { state: "connecting" } as const };
   const lost = { ...aFleet({}), link: { state: "lost" } as const };
-  expect(fleetAlerts(connecting, waiting)).toEqual([]);
-  expect(fleetAlerts(lost, waiting)).toEqual([]);
+  expect(fleetNews(connecting, waiting)).toEqual([]);
+  expect(fleetNews(lost, waiting)).toEqual([]);
 });
 
 test("it is called by its name, in one line without control characters", () => {
-  const [alert] = fleetAlerts(aFleet({}), aFleet({ name: "a\n\u001b]0;x\u0007", pending_requests: 1 }));
-  expect(alert?.text).toBe("a \\x1b]0;x\\x07 waits for you");
+  const [news] = fleetNews(aFleet({}), aFleet({ name: "a\n\u001b]0;x\u0007", pending_requests: 1 }));
+  expect(news?.text).toBe("a \\x1b]0;x\\x07 waits for you");
 });

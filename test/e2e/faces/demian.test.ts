@@ -1,0 +1,431 @@
+// `demian` on its screen as it ships, in tmux, against a scripted model: what a person can meet beyond a plain talk, which
+// test/cli/demian/tui/screen.test.ts has. Every screen that is looked at is kept as text below .e2e/screens.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { messagesOf } from "../../cli/demian/every-terminal.ts";
+import { delegate, teamOf, write } from "../../cli/demian/several-agents.ts";
+import { asked, decide, ready, send } from "../../cli/demian/tui/at-screen.ts";
+import { World } from "../../cli/demian/world.ts";
+import { ROOT } from "../../support/daemon.ts";
+import { gate } from "../../support/gate.ts";
+import {
+  bash,
+  bytes,
+  chatReply,
+  chunk,
+  type ModelServer,
+  type Reply,
+  sse,
+  startModelServer,
+  status,
+  stuck,
+} from "../../support/model-server.ts";
+import { TmuxTerminal, tmuxVersion } from "../../support/tmux.ts";
+import { Machine } from "../manager/machine.ts";
+
+if (tmuxVersion() === undefined && process.env["CI_REQUIRE_FACES"] === "1")
+  throw new Error("CI_REQUIRE_FACES is set, and there is no tmux");
+
+const DEMIAN = [process.execPath, join(ROOT, "dist/demian.js")];
+/** Runs what follows, says how it ended, and stays: tmux pushes what a program said last off its screen. */
+const SHELL = ["sh", "-c", '"$@"; echo "LEFT $?"; read _', "sh"];
+const world = new World();
+let model: ModelServer;
+let terminals: TmuxTerminal[] = [];
+
+beforeEach(async () => {
+  model = await startModelServer();
+  world.begin(model.url);
+});
+afterEach(async () => {
+  closeAll();
+  await model.close();
+});
+afterAll(() => world.remove());
+
+function closeAll(): void {
+  for (const terminal of terminals) terminal.close();
+  terminals = [];
+}
+
+interface Start {
+  args?: readonly string[];
+  size?: readonly [columns: number, rows: number];
+  env?: Record<string, string>;
+  command?: readonly string[];
+}
+
+function start(folder: string, { args = [], size = [80, 24], env = {}, command }: Start = {}): TmuxTerminal {
+  const terminal = new TmuxTerminal({
+    command: command ?? [...DEMIAN, ...args],
+    env: { ...world.env, ...env },
+    cwd: world.workspace,
+    columns: size[0],
+    rows: size[1],
+    saveTo: join(ROOT, ".e2e/screens", `demian-${folder}`),
+  });
+  terminals.push(terminal);
+  return terminal;
+}
+
+const open = (folder: string, how?: Start): Promise<TmuxTerminal> => ready(start(folder, how));
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** Says something, and is cut off before it has ended. */
+const cutOff: Reply = async (exchange) => {
+  exchange.head();
+  await exchange.write(sse(chunk({ content: "the first half" })));
+  exchange.cut();
+};
+
+const inTmux = describe.skipIf(tmuxVersion() === undefined);
+
+inTmux("who begins", () => {
+  test("without any provider is told what to do, and may still look around", async () => {
+    rmSync(world.configFile);
+    const screen = await open("newcomer");
+    const told = await screen.until("demian doctor");
+    expect(told).toMatch(/needs a key: set the variable OPENAI_API_KEY/);
+    expect(told).toMatch(/ollama[\s\S]*demian --demo/);
+    screen.save("told");
+    await send(screen, "hello there");
+    await screen.until(/not sent: the provider openai needs a key/);
+    screen.press("C-u");
+    screen.press("p");
+    await screen.until(/anthropic +\(the provider anthropic needs a key/);
+    screen.save("providers");
+  });
+
+  test("in a project that brings agents is asked about them before the screen, and Enter is no answer", async () => {
+    put(
+      join(world.workspace, ".demian/agents/tidy.md"),
+      "---\ndescription: Tidies up.\nmode: primary\ntools:\n  visible: [read_file]\npermissions: []\n---\nYou tidy.\n",
+    );
+    const screen = start("trust");
+    await screen.until(/Tidies up[\s\S]*not now:/);
+    screen.save("asked");
+    screen.press("Enter");
+    await ready(screen);
+    await screen.until(/prompts you\s+did not write: tidy/);
+  });
+
+  test.each([
+    [["--agent", "nope"], /no agent is called "nope"; there are: build, plan/],
+    [["--image", "nope.png"], /cannot read the image nope\.png/],
+    [["--daemon", "--provider", "lcal"], /no provider "lcal"; did you mean local\?/],
+  ])("with %j is told why before anything is drawn", async (args, why) => {
+    const screen = start("wrong", { command: [...SHELL, ...DEMIAN, ...args], size: [160, 24] });
+    expect(await screen.until("LEFT 1")).toMatch(why);
+  });
+
+  test("with a picture shows it to the model with the first message", async () => {
+    model.script(chatReply("a dot"));
+    const dot =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    writeFileSync(join(world.workspace, "dot.png"), Buffer.from(dot, "base64"));
+    const screen = await open("image", { args: ["--image", "dot.png"] });
+    await send(screen, "what is this?");
+    await screen.until(/a dot[\s\S]*✓ done/);
+    expect(JSON.stringify(messagesOf(model, 0).at(-1))).toContain(dot);
+  });
+});
+
+inTmux("letters that open pickers", () => {
+  test("begin a message when more follows, and while a task runs, and in a paste", async () => {
+    const more = gate();
+    model.script(stuck("working on it", more.passed), chatReply("second"), chatReply("third"));
+    const screen = await open("letters");
+    screen.press("p");
+    await screen.until("─ provider ─");
+    for (const key of ["l", "e", "a", "s", "e"]) screen.press(key);
+    await screen.until(/\n> please\n/);
+    screen.save("please");
+    screen.press("Enter");
+    await screen.until("working on it");
+    screen.press("a");
+    await screen.until(/\n> a\n/);
+    await send(screen, "nd then this");
+    await screen.until("queued: and then this");
+    more.open();
+    await screen.until(/second[\s\S]*✓ done/);
+    screen.paste("m");
+    await screen.until(/\n> m\n/);
+    await send(screen, "ore");
+    await screen.until(/third[\s\S]*✓ done/);
+    const said = [0, 1, 2].map((at) => JSON.stringify(messagesOf(model, at).at(-1)));
+    expect(said).toEqual(["please", "and then this", "more"].map((text) => expect.stringContaining(text)));
+  });
+
+  test("Esc closes a picker and changes nothing, Up and Down go around, what is not ready says why", async () => {
+    const screen = await open("pickers");
+    screen.press("p");
+    await screen.until(/> ✓ local +small/);
+    screen.press("Up");
+    await screen.until(/> {3}locked/);
+    screen.press("Enter");
+    await screen.until(/! .*NOT_SET_ANYWHERE/);
+    screen.save("not-ready");
+    screen.press("Down");
+    await screen.until(/> ✓ local +small/);
+    screen.press("Escape");
+    await screen.untilGone("─ provider ─");
+    expect(screen.screen()).toContain("provider local (config)");
+  });
+});
+
+inTmux("what is asked", () => {
+  test("n takes a reason, and the model is told it", async () => {
+    model.script(bash("touch made.txt"), chatReply("As you like."));
+    const screen = await open("decline");
+    await send(screen, "create it");
+    const question = await asked(screen, "│ touch made.txt");
+    // It is answered first; nothing says that one can go away from it.
+    expect(question).not.toContain("Esc");
+    screen.press("n");
+    await screen.until("tell the agent why");
+    await send(screen, "use mkdir");
+    await screen.until("As you like.");
+    expect(world.has("made.txt")).toBe(false);
+    expect(JSON.stringify(messagesOf(model, 1).at(-1))).toContain("use mkdir");
+  });
+
+  test("a allows it always, and it is not asked again", async () => {
+    model.script(write("a.txt", "a\n"), write("b.txt", "b\n"), chatReply("Written."));
+    const screen = await open("always");
+    await send(screen, "write both");
+    await asked(screen, "a accept always");
+    screen.save("asked");
+    screen.press("a");
+    await screen.until(/Written\.[\s\S]*✓ done/);
+    expect([world.has("a.txt"), world.has("b.txt")]).toEqual([true, true]);
+  });
+
+  test("can be read whole and answered on a small screen, and on a large one", async () => {
+    const command = `echo ${"word ".repeat(40)}; touch made.txt`;
+    model.script(bash(command), chatReply("Done."));
+    const screen = await open("small", { size: [40, 12] });
+    await send(screen, "do it");
+    await asked(screen, /more rows: PgDn[\s\S]*y accept\n> n decline/);
+    for (let page = 1; page <= 8; page += 1) screen.press("PageDown");
+    await screen.until(/touch made\.txt/);
+    screen.save("small");
+    screen.resize(120, 40);
+    await screen.until(/command:[\s\S]*touch made\.txt[\s\S]*> n decline/);
+    screen.save("large");
+    screen.press("y");
+    await screen.until(/Done\.[\s\S]*✓ done/);
+    expect(world.has("made.txt")).toBe(true);
+  });
+
+  test("a tool that asks is answered with one of its options", async () => {
+    put(
+      join(world.home, ".demian/agents/poll.md"),
+      "---\nname: poll\ndescription: Asks.\ntools:\n  visible: [poll]\npermissions:\n  - tool: poll\n    decision: allow\n---\nYou ask.\n",
+    );
+    put(
+      join(world.home, ".demian/tools/poll.mjs"),
+      `export default { name: "poll", description: "Asks.", inputSchema: { type: "object", properties: {} },
+  async execute(_, { question }) {
+    return { ok: true, content: "they said " + (await question({ text: "Which colour?", options: ["Red", "Blue"] })) };
+  } };\n`,
+    );
+    model.script(chatReply("", [{ name: "poll", input: {} }]), chatReply("Thanks."));
+    const screen = await open("question", { args: ["--trust-user-tools", "--agent", "poll", "--yes"] });
+    await send(screen, "ask me");
+    await asked(screen, /Which colour\?[\s\S]*Red[\s\S]*Blue/);
+    screen.save("asked");
+    screen.press("2");
+    screen.press("Enter");
+    await screen.until(/Thanks\.[\s\S]*✓ done/);
+    expect(JSON.stringify(messagesOf(model, 1).at(-1))).toContain("they said Blue");
+  });
+});
+
+inTmux("a provider that fails", () => {
+  test.each([
+    [
+      "refuses the key",
+      [status(401, { error: { message: "bad key" } })],
+      /status 401\): bad key; check\s+the\s+key/,
+    ],
+    ["cuts the answer off", [cutOff], /the first half[\s\S]*✗ error/],
+    ["sends nonsense", [bytes("data: {nonsense\n\n")], /✗ error/],
+  ])("%s: it is told, and the next message is taken", async (_name, replies, told) => {
+    model.script(...replies, chatReply("fine again"));
+    const screen = await open("errors");
+    await send(screen, "hello");
+    await screen.until(told);
+    await screen.until(/idle/);
+    screen.save("told");
+    await send(screen, "try again");
+    await screen.until(/fine again[\s\S]*✓ done/);
+  });
+
+  test("is tried again, which is told too", async () => {
+    const provider = {
+      type: "openai-compatible",
+      baseURL: model.url,
+      apiKey: "k",
+      model: "small",
+      maxRetries: 2,
+    };
+    world.begin(model.url, { providers: { local: provider } });
+    model.script(
+      status(429, { error: { message: "slow down" } }, { "retry-after": "1" }),
+      chatReply("at last"),
+    );
+    const screen = await open("retry");
+    await send(screen, "hello");
+    await screen.until(/slow down[\s\S]*again in[\s\S]*\(1 of 2\)/);
+    screen.save("again");
+    await screen.until(/at last[\s\S]*✓ done/);
+  });
+});
+
+inTmux("commands", () => {
+  test("/compact says what became of the conversation, is refused while a task runs, and is not recalled", async () => {
+    const screen = await open("compact");
+    for (let n = 1; n <= 8; n += 1) {
+      model.script(chatReply(`answer ${n} `.repeat(40)));
+      await send(screen, `question ${n}`);
+      await screen.until(new RegExp(`question ${n}[\\s\\S]*✓ done|answer ${n} [\\s\\S]*✓ done`));
+    }
+    await send(screen, "/compact");
+    await screen.until(
+      /compacted the conversation:\n +tokens +about \d+ before, \d+ after\n +messages +\d+ kept, \d+ dropped\n +summary +about \d+/,
+    );
+    screen.save("compacted");
+    screen.press("Up");
+    await screen.until(/\n> question 8\n/);
+    screen.press("C-u");
+    model.script(stuck("thinking about it"));
+    await send(screen, "one more");
+    await screen.until("thinking about it");
+    await send(screen, "/compact");
+    await screen.until(/\/compact works when no turn runs/);
+    screen.press("C-u");
+    await send(screen, "/stop");
+    await screen.until(/interrupted[\s\S]*Enter sends/);
+  });
+
+  test("/agents, /use-plan and one that is not there answer at once, and ask no model", async () => {
+    const screen = await open("commands");
+    await send(screen, "/agents");
+    await screen.until("there is one agent; with --multi-agent");
+    await send(screen, "/use-plan");
+    await screen.until("there is no plan");
+    await send(screen, "/compct");
+    await screen.until("did you mean /compact?");
+    expect(model.requests).toHaveLength(0);
+  });
+});
+
+inTmux("ways out", () => {
+  test.each([
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("%s ends the task, puts the terminal back and closes the runtime", async (signal, code) => {
+    model.script(stuck("thinking about it"));
+    const screen = await open("signals");
+    await send(screen, "first");
+    await screen.until("thinking about it");
+    process.kill(screen.pid, signal);
+    expect(await screen.ended()).toBe(code);
+    expect(screen.ask("#{alternate_on}")).toBe("0");
+    expect(world.transcript().at(-1)).toMatchObject({ type: "session.ended", reason: "closed" });
+  });
+
+  test("Ctrl-Z gives the shell back while the task goes on waiting, and fg the screen", async () => {
+    model.script(bash("touch made.txt"), chatReply("Done."));
+    const screen = start("suspend", { command: ["bash", "--norc", "-i"], env: { PS1: "% " } });
+    await screen.until(/^% $|%/);
+    screen.type(DEMIAN.join(" "));
+    screen.press("Enter");
+    await ready(screen);
+    await send(screen, "create it");
+    await asked(screen, "│ touch made.txt");
+    screen.press("C-z");
+    await screen.until("Stopped");
+    expect(screen.ask("#{alternate_on}")).toBe("0");
+    screen.type("fg; echo LEFT $?");
+    screen.press("Enter");
+    await screen.until(/│ touch made\.txt[\s\S]*> n decline/);
+    screen.press("y");
+    await screen.until(/Done\.[\s\S]*✓ done/);
+    screen.press("C-c");
+    await screen.until("Ctrl-C again leaves");
+    screen.press("C-c");
+    await screen.until("LEFT 130");
+  });
+});
+
+inTmux("several agents", () => {
+  let other: ModelServer;
+  beforeEach(async () => {
+    other = await startModelServer();
+    world.begin(model.url, teamOf(other));
+  });
+  afterEach(() => other.close());
+
+  test("a sub-agent's work stands below its call, and its question names it", async () => {
+    model.script(delegate("write b.txt"), chatReply("All done."));
+    other.script(write("b.txt", "b\n"), chatReply("I wrote it."));
+    const screen = await open("team");
+    await send(screen, "delegate it");
+    await asked(screen, /start the agent writer with the provider elsewhere/);
+    screen.save("starts");
+    screen.press("y");
+    await screen.until(/for the sub-agent:\n +│ writer\n/);
+    screen.save("asks");
+    await decide(screen, "y", "for the sub-agent:");
+    const whole = await screen.until(/All done\.[\s\S]*✓ done/);
+    screen.save("done");
+    expect(whole).toMatch(
+      /delegate_agent writer[\s\S]*\n │ ● write_file[^\n]*b\.txt[\s\S]*\n │ +I wrote it\./,
+    );
+    expect(world.has("b.txt")).toBe(true);
+  });
+});
+
+inTmux("--daemon", () => {
+  let machine: Machine;
+  beforeEach(async () => {
+    machine = await Machine.create();
+    mkdirSync(join(machine.home, ".demian"));
+    writeFileSync(join(machine.home, ".demian/config.json"), readFileSync(world.configFile));
+  });
+  afterEach(async () => {
+    closeAll();
+    await machine.close();
+  });
+
+  test("starts a daemon and a session there, which waits without the screen and is answered later", async () => {
+    model.script(chatReply("Hello."), bash("touch made.txt"), chatReply("Made."));
+    const screen = start("daemon", {
+      command: ["env", "-C", machine.cwd, ...DEMIAN, "--daemon", "say hello"],
+      env: machine.env,
+      size: [120, 24],
+    });
+    await screen.until(/Hello\.[\s\S]*✓ done/);
+    await send(screen, "now make it");
+    await screen.until("waiting_permission");
+    screen.save("asks");
+    await send(screen, "/exit");
+    expect(await screen.ended()).toBe(0);
+    const [, id = ""] = /it goes on without the screen: sm attach (\S+)/.exec(screen.screen()) ?? [];
+    expect(id).not.toBe("");
+    const back = start("daemon-back", { command: ["sm", "attach", id], env: machine.env });
+    await back.until(/Hello\.[\s\S]*now make it[\s\S]*a request waits/);
+    back.save("back");
+    back.press("C-n");
+    await back.until(/touch made\.txt[\s\S]*> n decline/);
+    back.press("y");
+    await back.until(/Made\.[\s\S]*✓ done/);
+    expect(existsSync(join(machine.cwd, "made.txt"))).toBe(true);
+  });
+});

@@ -1,0 +1,89 @@
+// What others wrote, in every place of the screen besides the feed (for that one: rows/hostile.test.ts).
+import { describe, expect, test } from "vitest";
+import type { SessionView } from "../../../src/protocol/views.ts";
+import { widthOf } from "../../../src/tui/rows/wrap.ts";
+import { commandRequest, inputRequest } from "../support/scripted-driver.ts";
+import { keys, liveView, Player, typed } from "../support/ui.ts";
+
+const EVIL = "\u001b[2J\u001b]0;owned\u0007a\nb\rc\u009b31m\u202ed\u200be\u0000\t\ud800";
+/** Nothing of ours is in colour here, so no control character may be left, nor what turns text around. */
+const FORBIDDEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069\u200b-\u200f]/u;
+
+const SESSION = {
+  name: EVIL,
+  title: EVIL,
+  backend: EVIL,
+  model: EVIL,
+  cwd: EVIL,
+  held: EVIL,
+  activity_state: EVIL,
+  turn: { started_at_ms: 1 },
+} as unknown as SessionView;
+const REQUEST = commandRequest("s", EVIL);
+
+function expectClean(player: Player): void {
+  const { rows } = player.frame();
+  expect(rows).toHaveLength(player.ui.size.rows);
+  for (const row of rows) {
+    expect(row).not.toMatch(FORBIDDEN);
+    expect(widthOf(row)).toBeLessThanOrEqual(player.ui.size.columns);
+  }
+}
+
+describe.each([
+  [80, 24],
+  [120, 40],
+  [40, 12],
+  [20, 5],
+])("at %ix%i no escape of others comes through", (columns, rows) => {
+  const size = { columns, rows };
+  const open = (change = {}) => new Player({ view: liveView({ session: SESSION, ...change }), size });
+
+  test("in header and status line", () => {
+    expectClean(open());
+    expectClean(open({ link: { state: "lost", message: EVIL } }));
+    expectClean(open({ closed: EVIL }));
+  });
+
+  test("in what is told", () => {
+    const at_ms = 1_000_000;
+    expectClean(open().event({ kind: "told", level: "error", text: EVIL, at_ms }));
+    expectClean(open().event({ kind: "send_failed", text: EVIL, message: EVIL, at_ms }));
+  });
+
+  test("in the queue", () => {
+    const message = { role: "user", content: EVIL } as const;
+    expectClean(open({ queue: [{ message_id: "m", kind: "wake", from: EVIL, message, queued_at_ms: 1 }] }));
+  });
+
+  test("in what waits and in what is decided", () => {
+    expectClean(open({ requests: [REQUEST] }));
+    expectClean(open({ requests: [REQUEST] }).press(...keys("ctrl-n")));
+  });
+
+  test("in questions and their options", () => {
+    const question = { id: "q", question: EVIL, header: EVIL, options: [{ label: EVIL, description: EVIL }] };
+    const payload = { ...REQUEST.payload, questions: [question, { ...question, id: "r" }] };
+    const player = open({ requests: [{ ...inputRequest("s"), payload }] }).press(...keys("ctrl-n"));
+    expectClean(player);
+    expectClean(player.press(...keys("1", "1")));
+  });
+
+  test("in pickers, commands and a search", () => {
+    const picker = { key: "m", title: EVIL };
+    const commands = [{ name: `/${EVIL}`, summary: EVIL }];
+    const player = new Player({ view: liveView(), size, pickers: [picker], commands }).press(...keys("m"));
+    player.event({
+      kind: "picker",
+      key: "m",
+      options: [{ value: EVIL, label: EVIL, detail: EVIL, problem: EVIL }],
+    });
+    expectClean(player);
+    expectClean(player.press(...keys("escape"), ...typed("/")));
+    expectClean(player.press(...keys("ctrl-f"), { kind: "paste", text: EVIL }));
+  });
+
+  test("in what the person writes", () => {
+    expectClean(open().press({ kind: "paste", text: EVIL }));
+  });
+});

@@ -1,0 +1,33 @@
+// The badges of sessions: in the words of all screens, each with a sign, so that no colour is needed.
+import { describe, expect, it } from "vitest";
+import { stateText } from "../../../src/client/view/words.ts";
+import { lookOf } from "../../../web/src/fleet/state-badge.ts";
+import { sessionView } from "../support.ts";
+
+const STATES = ["waiting_permission", "waiting_input", "working", "thinking", "idle", "stopped"] as const;
+
+describe("the badge of a session", () => {
+  it.each(STATES)("%s has the words that the terminal has, too when it is stalled", (activity_state) => {
+    for (const stalled of [false, true]) {
+      const session = sessionView("s", { activity_state, stalled });
+      expect(lookOf(session).word).toBe(stateText(session));
+    }
+  });
+
+  it("is another sign for each state", () => {
+    const icons = STATES.map((activity_state) => lookOf(sessionView("s", { activity_state })).icon);
+    expect(new Set(icons).size).toBe(STATES.length);
+  });
+
+  it("tells of a turn that failed, unless something newer is asked", () => {
+    const last_result = {
+      ...{ subtype: "error", at_ms: 1, error: { code: "auth_failed", message: "log in" } },
+    } as never;
+    expect(lookOf(sessionView("s", { activity_state: "idle", last_result }))).toMatchObject({
+      word: "failed",
+    });
+    const asking = sessionView("s", { activity_state: "idle", last_result, pending_requests: 1 });
+    expect(lookOf(asking)).toMatchObject({ word: "idle, asks", tone: "wait" });
+    expect(lookOf(sessionView("s", { activity_state: "working", last_result })).word).toBe("working");
+  });
+});
