@@ -5,10 +5,12 @@ export default defineConfig({
   test: {
     include: [
       "test/chaos/**/*.test.ts",
+      "test/client/view/{hostile,markdown,properties}.test.ts",
       "test/crash/**/*.test.ts",
       "test/fuzz/**/*.test.ts",
       "test/runtime/workspace/swap-race.test.ts",
       "test/store/**/crash.test.ts",
+      "test/tui/rows/{hostile,properties,request-rows}.test.ts",
     ],
     pool: "threads",
     // One after another: they measure.

@@ -8,7 +8,7 @@ import { TURNS } from "./scenes.mjs";
 
 const CLOCK = process.env["STAGE_CLOCK"] ?? "";
 /** How long the daemon has to read a line. */
-const READ_MS = 30;
+const READ_MS = 80;
 const MODEL = "claude-sonnet-4-5";
 
 if (process.argv.includes("--version")) {

@@ -9,7 +9,7 @@ export const PICTURES = join(root, "docs/images");
 export const LIST = join(PICTURES, "taken-from.json");
 const SOURCES = ["web", "src/tui", "src/client/view", "scripts/screenshots"];
 /** No part of any look. */
-const OTHER = /\.md$|tsconfig\.json$/;
+const OTHER = /\.md$|tsconfig\.json$|\.d\.mts$|web\/src\/api\//;
 
 /** Each with a hash of its own, so that it is seen what has changed. */
 export function takenFrom() {
@@ -20,7 +20,7 @@ export function takenFrom() {
 function hashOf(directory) {
   const hash = createHash("sha256");
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !OTHER.test(entry.name))
+    .filter((entry) => entry.isFile() && !OTHER.test(join(entry.parentPath, entry.name)))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   for (const file of files)

@@ -68,6 +68,7 @@ class ScreenApp implements App {
       process.off("unhandledRejection", onError);
       for (const screen of this.#screens.splice(0)) this.#close(screen);
       await this.#closed();
+      this.#terminal.close();
     }
   }
 
@@ -176,9 +177,12 @@ class ScreenApp implements App {
   }
 }
 
+/** Names of terminals that have none. */
+const MONOCHROME = /^(vt\d+|unknown|.*-m(ono)?)$/;
+
 /** https://no-color.org; a locale that is set and is no UTF-8 gets ASCII. */
 export function lookOf(env: TerminalIo["env"]): Look {
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
   const isAscii = /^(C|POSIX)$/.test(locale) || (locale.includes(".") && !/utf-?8/i.test(locale));
-  return { hasColour: !env["NO_COLOR"], isAscii };
+  return { hasColour: !env["NO_COLOR"] && !MONOCHROME.test(env["TERM"] ?? ""), isAscii };
 }

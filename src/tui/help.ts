@@ -15,13 +15,16 @@ export const PLACES: readonly (readonly [Place, string])[] = [
   ["search", "In a search"],
 ];
 
-/** Keys of a text that everybody's shell has, in one line each. */
-const EDITING: readonly (readonly [string, string])[] = [
-  ["Ctrl-A Ctrl-E", "beginning, end of the line"],
-  ["Alt-B Alt-F", "a word back, forth"],
-  ["Ctrl-K Ctrl-U Ctrl-W Alt-D", "kill to the end, to the beginning, a word back, a word forth"],
-  ["Ctrl-Y", "put back what was killed"],
-];
+/** What the table does not hold: keys of a text that everybody's shell has, and numbers. */
+const MORE: { readonly [In in Place]?: readonly (readonly [string, string])[] } = {
+  text: [
+    ["Ctrl-A Ctrl-E", "beginning, end of the line"],
+    ["Alt-B Alt-F", "a word back, forth"],
+    ["Ctrl-K Ctrl-U Ctrl-W Alt-D", "kill to the end, to the beginning, a word back, a word forth"],
+    ["Ctrl-Y", "put back what was killed"],
+  ],
+  question: [["1 … 9", "take or choose the option with this number"]],
+};
 
 export function helpLines(scroll: number, columns: number, height: number, look: Look): string[] {
   const lines = allLines(columns);
@@ -44,7 +47,7 @@ function allLines(columns: number): Line[] {
 export function keyRows(place: Place): (readonly [keys: string, summary: string])[] {
   const rows = (KEYS as readonly KeyRow[]).filter(({ where }) => where === place);
   const own = rows.map(({ keys, summary }) => [keys.map(keyName).join(", "), summary] as const);
-  return place === "text" ? [...own, ...EDITING] : own;
+  return [...own, ...(MORE[place] ?? [])];
 }
 
 function keyLine(keys: string, summary: string, columns: number): Line[] {

@@ -46,6 +46,7 @@ export class Terminal {
   #isOurs = false;
   #hasKitty = false;
   #hasMouse = true;
+  #isLeft = false;
 
   constructor(io: TerminalIo, events: TerminalEvents) {
     this.#io = io;
@@ -120,10 +121,16 @@ export class Terminal {
     if (this.#isOurs) this.#write(sequence);
   }
 
+  /** The terminal is the shell's again. Signals are still ours: a Ctrl-C too many must not cut off what is being closed. */
   leave(): void {
     this.#giveBack();
-    for (const undo of this.#undo.splice(0)) undo();
+    this.#isLeft = true;
     this.#io.stdin.pause();
+  }
+
+  /** Behind `leave`: nothing is listened to any more. */
+  close(): void {
+    for (const undo of this.#undo.splice(0)) undo();
   }
 
   readonly #onStop = (): void => this.#stop(process.pid);
@@ -135,11 +142,12 @@ export class Terminal {
     process.kill(pid, "SIGTSTP");
     process.on("SIGTSTP", this.#onStop);
     setTimeout(() => {
-      if (!this.#isOurs && this.#undo.length > 0) this.#take();
+      if (!this.#isOurs) this.#take();
     }, STOPPING_MS);
   }
 
   #take(): void {
+    if (this.#isLeft) return;
     const enter = ENTER + (this.#hasMouse ? MOUSE_ON : "");
     this.#raw(true);
     if (this.#isOurs) {

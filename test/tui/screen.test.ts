@@ -145,6 +145,37 @@ describe.skipIf(tmuxVersion() === undefined)("ways out of the screen", { timeout
     }
   });
 
+  test("stopped by another it gives the terminal back as well", async () => {
+    const terminal = open({ PS1: "% ", PROGRAM: program, NODE: process.execPath }, ["bash", "--norc", "-i"]);
+    try {
+      terminal.type("$NODE $PROGRAM");
+      terminal.press("Enter");
+      await terminal.until("ready");
+      process.kill(childOf(terminal.pid), "SIGTSTP");
+      await terminal.until("Stopped");
+      expect(terminal.ask("#{alternate_on} #{mouse_any_flag}")).toBe("0 0");
+      terminal.type("fg");
+      terminal.press("Enter");
+      await terminal.until("ready");
+      expect(terminal.ask("#{alternate_on} #{mouse_any_flag}")).toBe("1 1");
+    } finally {
+      terminal.close();
+    }
+  });
+
+  test("where no shell could continue it, Ctrl-Z leaves the screen where it is", async () => {
+    const terminal = open();
+    try {
+      await terminal.until("ready");
+      terminal.press("C-z");
+      terminal.type("still here");
+      await terminal.until("> still here");
+      expect(terminal.ask("#{alternate_on}")).toBe("1");
+    } finally {
+      terminal.close();
+    }
+  });
+
   test("without colours there is not one, and SIGHUP ends it with its own code", async () => {
     const terminal = open({ NO_COLOR: "1" });
     try {
@@ -153,8 +184,8 @@ describe.skipIf(tmuxVersion() === undefined)("ways out of the screen", { timeout
       await terminal.until("Bash");
       expect(terminal.styled()).not.toContain("\u001b[");
       process.kill(terminal.pid, "SIGHUP");
-      await terminal.until("LEFT 129");
-      expect(terminal.ask("#{alternate_on}")).toBe("0");
+      expect(await terminal.ended()).toBe(129);
+      expect(terminal.ask("#{alternate_on} #{mouse_any_flag}")).toBe("0 0");
     } finally {
       terminal.close();
     }

@@ -1,6 +1,6 @@
 // How the page gets its token.
 import { describe, expect, test } from "vitest";
-import { enter, type Place } from "../../web/src/auth.ts";
+import { enter, isLink, type Place } from "../../web/src/auth.ts";
 
 function placeWith(hash: string, reply: () => Promise<Response>, kept?: string) {
   const stored = new Map<string, string>(kept === undefined ? [] : [["blemees.token", kept]]);
@@ -57,6 +57,13 @@ describe("entering", () => {
     expect(
       await enter(placeWith("#token=once", () => Promise.reject(new TypeError("failed"))).place),
     ).toEqual({ kind: "out", why: "away" });
+  });
+
+  test("what stood in the address before the link stands there again", async () => {
+    const { place, location } = placeWith("#token=once", good, "kept");
+    await enter(place, "#/s/1");
+    expect(location.hash).toBe("#/s/1");
+    expect(["#token=once", "#/", "#/s/token="].map(isLink)).toEqual([true, false, false]);
   });
 
   test("a mangled link is wiped too", async () => {

@@ -52,6 +52,13 @@ describe("what is decided upon", () => {
       expect(text).toContain(part);
   });
 
+  test("every line of a diff is as it is written, also one that diffs would not have", () => {
+    const diff = "@@ -1,3 +1,3 @@\n same\n\n-old\n+new\r\n+++ more\nbare\n\\ No newline";
+    const text = exact({ changes: [{ path: "a.ts", kind: "update", diff }] });
+    const shown = text.replace(/^.*<pre class="diff-lines exact" tabindex="0">|<\/pre>.*$/gs, "");
+    expect(shown.replace(/<[^>]*>/g, "")).toBe(`${diff.replace("\r", "\\x0d")}\n`);
+  });
+
   test("what a choice writes down stands beside it", () => {
     const notes = choiceNotes(
       row({

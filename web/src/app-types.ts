@@ -117,6 +117,7 @@ export interface App {
   /** Ticks once a second while the page is seen; for ages and running times. */
   readonly clock: Store<number>;
   readonly notices: Store<readonly Notice[]>;
+  /** In the daemon's time, which is that of its sessions. */
   now(): number;
   navigate(route: Route): void;
   /** The hash of a route, for links. */

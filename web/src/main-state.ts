@@ -26,13 +26,21 @@ export interface Surroundings {
 const HIDDEN_GRACE_MS = 3_000;
 const NOTICE_MS = { info: 4_000, warn: 8_000, error: 12_000 } as const;
 const MAX_NOTICES = 5;
+/** The clocks of two machines differ by less, and so does a slow network; behind that the daemon's counts. */
+const MAX_SKEW_MS = 10_000;
 
 export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
   const slots =
     "locks" in navigator
       ? new TabSlots(navigator.locks, documentVisibility(document, HIDDEN_GRACE_MS))
       : UNLIMITED;
-  const api = new WebClient({ token, onRefused, slots });
+  let skewMs = 0;
+  const onTime = (daemonMs: number): void => {
+    const ahead = daemonMs - Date.now();
+    skewMs = Math.abs(ahead) > MAX_SKEW_MS ? ahead : 0;
+  };
+  const now = (): number => Date.now() + skewMs;
+  const api = new WebClient({ token, onRefused, onTime, slots });
   const port = shareChanges(api);
   const fleet = new Value(emptyFleet());
   const source = openFleet(port, (inputs) => fleet.set(applyChanges(fleet.get(), inputs)));
@@ -42,9 +50,9 @@ export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
     if (!isLink(location.hash)) route.set(parseHash(location.hash));
   };
   addEventListener("hashchange", onHash);
-  const clock = new Value(Date.now());
+  const clock = new Value(now());
   const timer = setInterval(() => {
-    if (document.visibilityState === "visible") clock.set(Date.now());
+    if (document.visibilityState === "visible") clock.set(now());
   }, 1_000);
   const notices = new Value<readonly Notice[]>([]);
   let lastNotice = 0;
@@ -62,7 +70,7 @@ export function openApp({ token, onRefused, confirm }: Surroundings): Opened {
     route,
     clock,
     notices,
-    now: () => Date.now(),
+    now,
     navigate: (next) => {
       location.hash = hashOf(next);
     },

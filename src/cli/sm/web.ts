@@ -28,7 +28,7 @@ export const WEB: Command = {
   notes: [
     "The page is served by the daemon on 127.0.0.1 only. From another machine, forward the port by ssh first:",
     "  ssh -L 7433:127.0.0.1:7433 HOST",
-    "The port stays open until the daemon stops. After that `sm web` opens it again, and open tabs go on.",
+    "The port stays open until the daemon stops. Then `sm web` opens it again, and tabs on the same port go on.",
   ],
   async run(given, context) {
     const port = numberFlag(given, "port", { isWhole: true });

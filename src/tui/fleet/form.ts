@@ -40,7 +40,8 @@ export function newForm(cwd: string): Form {
   };
 }
 
-export function withBackends(form: Form, backends: readonly string[]): Form {
+/** What was wrong before was that they were not known. */
+export function withBackends({ problem: _past, ...form }: Form, backends: readonly string[]): Form {
   return { ...form, backends, backend: form.backend || (backends[0] ?? "") };
 }
 

@@ -30,6 +30,7 @@ class FleetScreen implements Screen {
   #state: FleetState = FIRST_STATE;
   #top = 0;
   #isShown = true;
+  #wasLive = false;
   #openSession: OpenSession | undefined;
   #isOpening = false;
 
@@ -45,6 +46,7 @@ class FleetScreen implements Screen {
       const news = fleetNews(this.#state.fleet, fleet);
       this.#state = withFleet(this.#state, fleet, Date.now());
       for (const one of news) app.notify(one);
+      this.#fillForm(fleet.link.state === "live");
       this.#changed("soon");
     });
   }
@@ -106,7 +108,7 @@ class FleetScreen implements Screen {
         this.#open(effect.session_id);
         break;
       case "backends":
-        this.#try(this.#loadBackends(), (form, problem) => refused(withBackends(form, []), problem));
+        this.#try(this.#loadBackends(), refused);
         break;
       case "spawn":
         this.#try(this.#spawn(effect.order), refused);
@@ -151,6 +153,15 @@ class FleetScreen implements Screen {
           : said(this.#state, messageOf(error), "error");
       this.#changed("now");
     });
+  }
+
+  /** A form that was opened while the daemon was away learns which agents there are when it is back. */
+  #fillForm(isLive: boolean): void {
+    const isBack = isLive && !this.#wasLive;
+    this.#wasLive = isLive;
+    const { mode } = this.#state;
+    if (isBack && mode.kind === "form" && mode.form.backends === undefined)
+      this.#carryOut({ kind: "backends" });
   }
 
   async #loadBackends(): Promise<void> {

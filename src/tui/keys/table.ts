@@ -79,9 +79,9 @@ export const KEYS = [
     where: "empty",
     summary: "the beginning of the feed; again: earlier events",
   },
-  { action: "top", keys: ["ctrl-home"], where: "any", summary: "the same while something is written" },
+  { action: "top", keys: ["ctrl-home"], where: "any", summary: "the beginning of the feed" },
   { action: "bottom", keys: ["end"], where: "empty", summary: "the end of the feed" },
-  { action: "bottom", keys: ["ctrl-end"], where: "any", summary: "the same while something is written" },
+  { action: "bottom", keys: ["ctrl-end"], where: "any", summary: "the end of the feed" },
   {
     action: "focus_up",
     keys: ["alt-up", "shift-up", "alt-k"],

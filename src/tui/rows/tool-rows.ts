@@ -38,7 +38,8 @@ const SAYS_NOTHING = /^(?:\W*|(?:Error: )?Exit code -?\d+)$/;
 /** Why it failed, as far as one row of its output tells. */
 function whyLines({ status, output = "", isDeclined }: ToolEntry, width: number): Piece[][] {
   if (status !== "failed" || isDeclined) return [];
-  const line = asLines(output.slice(0, MAX_LINE)).find((one) => !SAYS_NOTHING.test(one.trim()));
+  const said = output.slice(0, MAX_LINE).replaceAll("<tool_use_error>", "");
+  const line = asLines(said).find((one) => !SAYS_NOTHING.test(one.trim()));
   return line === undefined ? [] : [cutBarRow([piece(safeLine(line), STYLE.dim)], width)];
 }
 

@@ -15,7 +15,7 @@ import { isTurnRunning, step, told, waiting, without } from "./state.ts";
 import type { Effect, SessionUi, Step, UiContext } from "./ui-types.ts";
 
 /** With these the screen deals itself. */
-export const LEAVE_COMMANDS: readonly string[] = ["/exit", "/quit"];
+const LEAVE_COMMANDS: readonly string[] = ["/exit", "/quit"];
 
 export function onChatInput(ui: SessionUi, input: Input, context: UiContext): Step {
   if (input.kind === "paste") return step(edited(ui, input));
@@ -113,7 +113,7 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
 }
 
 /** Why a message cannot be sent now, and which key helps. */
-export function gateText(ui: SessionUi): string {
+function gateText(ui: SessionUi): string {
   const count = waiting(ui).length;
   return `not sent: ${count === 1 ? "a request waits" : `${count} requests wait`} for an answer; Ctrl-N turns to it`;
 }

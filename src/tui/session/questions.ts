@@ -35,7 +35,7 @@ export function isOpen({ options = [] }: Question): boolean {
 }
 
 /** Options, and own words behind them where they are allowed. */
-export function optionCount({ options = [], allows_other }: Question): number {
+function optionCount({ options = [], allows_other }: Question): number {
   return options.length + (allows_other ? 1 : 0);
 }
 

@@ -37,8 +37,9 @@ export function followRequests(before: SessionUi, ui: SessionUi, context: UiCont
     const gone = { ...without(settled, "focus", "drawn"), mode: "chat" } as const;
     const isOurs = ui.answered.has(settled.focus);
     if (isOurs) return modal(gone, context);
-    const startled = { ...told(gone, "warn", goneText(ui, settled.focus)), startled_ms: ui.now_ms };
-    return modal(startled, context);
+    const known = told(gone, "warn", goneText(ui, settled.focus));
+    // Whoever interrupted the turn knows why, and may write at once.
+    return modal(ui.armed === undefined ? { ...known, startled_ms: ui.now_ms } : known, context);
   }
   const shown = focused(before);
   if (row !== undefined && shown !== undefined && row.shown_hash !== shown.shown_hash) {

@@ -90,7 +90,7 @@ export function withAsked(ui: SessionUi, row: RequestRow, asked: Asked): Session
 }
 
 /** Enter without having looked must not let anything happen. */
-export function safestChoice({ payload: { choices } }: RequestRow): number {
+function safestChoice({ payload: { choices } }: RequestRow): number {
   for (const decision of ["decline", "cancel"]) {
     const at = choices.findIndex((choice) => choice.decision === decision);
     if (at >= 0) return at;

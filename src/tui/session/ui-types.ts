@@ -1,5 +1,5 @@
 // The state of a session's screen as data, what can happen to it and what it wants done. How it goes from one to the
-// next is ui.ts; how it looks is draw.ts.
+// next is ui.ts; how it looks is frame.ts.
 import type { Answer, RequestRow, View } from "../../client/view/types.ts";
 import type { Editor } from "../composer/editor.ts";
 import type { History } from "../composer/history.ts";

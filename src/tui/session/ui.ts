@@ -50,7 +50,10 @@ export function reduce(ui: SessionUi, event: UiEvent, context: UiContext): Step 
 const STARTLED_MS = 1_000;
 
 function onInput(ui: SessionUi, input: Input, context: UiContext): Step {
-  if (isStartled(ui, input)) return step({ ...ui, startled_ms: ui.now_ms });
+  if (isStartled(ui, input)) {
+    const why = "not taken: the request that you were at is gone; pause, then go on writing";
+    return step({ ...told(ui, "warn", why), startled_ms: ui.now_ms });
+  }
   const disarmed = disarm(without(ui, "startled_ms"), input);
   const next = dispatch(disarmed, input, context);
   const isSent = next.effects.some(({ kind }) => kind === "send");

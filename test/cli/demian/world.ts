@@ -27,7 +27,9 @@ export class World {
     url: string,
     { providers = {}, ...more }: { providers?: object } & Record<string, unknown> = {},
   ): void {
-    for (const path of [this.home, this.workspace]) rmSync(path, { recursive: true, force: true });
+    // Who was told to end may still write something.
+    for (const path of [this.home, this.workspace])
+      rmSync(path, { recursive: true, force: true, maxRetries: 5 });
     mkdirSync(join(this.home, ".demian"), { recursive: true });
     mkdirSync(this.workspace);
     const provider = { type: "openai-compatible", baseURL: url, apiKey: "k", maxRetries: 0 };
@@ -62,6 +64,6 @@ export class World {
   }
 
   remove(): void {
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }

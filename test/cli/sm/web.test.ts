@@ -80,7 +80,7 @@ describe("--open", () => {
       const state = join(daemon.home, "browser-state");
       const env = { DISPLAY: ":9", PATH: `${bin}:/usr/bin:/bin`, BLEMEESD_STATE_DIR: state };
       const { stdout, stderr } = await sm(["web", "--open"], env);
-      expect(stderr).toContain("The browser was started.");
+      expect(stderr).toContain("The browser was started;");
       await eventually(() => existsSync(said)).toBe(true);
       const file = readFileSync(said, "utf8");
       expect(file).toBe(join(state, "open-dashboard.html"));

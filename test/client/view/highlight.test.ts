@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { highlight, languageOf } from "../../../src/client/view/highlight.ts";
+import { runs } from "../../support/runs.ts";
 
 const LANGUAGES = [
   ...[
@@ -56,13 +57,21 @@ test("an unknown language and code that is too long are plain", () => {
   ).toBe(true);
 });
 
+// The first use of each of the grammars compiles it.
 test("every character stays, in any language", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.constantFrom(...LANGUAGES), (code, lang) => {
       expect(joined(code, lang)).toBe(code);
     }),
-    { numRuns: 100 },
+    runs(40),
   );
+}, 60_000);
+
+test("a line or a run of empty lines without end is plain, and the rest of the code with it", () => {
+  for (const flood of ["a".repeat(1_001), "\n".repeat(301)])
+    expect(highlight(`const a;\n${flood}`, "ts").flat()).toSatisfy((spans: { scope: string }[]) =>
+      spans.every(({ scope }) => scope === ""),
+    );
 });
 
 test("the language of a file is told by its ending", () => {

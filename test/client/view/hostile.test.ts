@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { entryLines } from "../../../src/cli/sm/entry-lines.ts";
 import type { Entry, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
+import { runs } from "../../support/runs.ts";
 import type { Frame } from "./view-inputs.ts";
 
 const TYPES = [
@@ -112,7 +113,7 @@ test("no frame makes it throw, nothing that is drawn has a wrong type, and no pr
       for (const entry of view.entries) expectDrawable(entry);
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     }),
-    { numRuns: 1_000 },
+    runs(400),
   );
 });
 

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Block, MarkdownReader, markdownBlocks } from "../../../src/client/view/markdown.ts";
+import { runs } from "../../support/runs.ts";
 
 const words = (text: string): { kind: "text"; text: string } => ({ kind: "text", text });
 
@@ -167,7 +168,7 @@ describe("a text that grows", () => {
           expect(reader.read(text).blocks).toEqual(markdownBlocks(text));
         },
       ),
-      { numRuns: 100 },
+      runs(60),
     );
   });
 

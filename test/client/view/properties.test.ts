@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { View, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, emptyView, type Limits } from "../../../src/client/view.ts";
+import { IS_CHAOS, runs } from "../../support/runs.ts";
 import { noticeOf, pending, resolved } from "../request-rows.ts";
 import {
   call,
@@ -152,14 +153,14 @@ describe("however the inputs are cut into batches, the view is the same", () => 
         const whole = applyInputs(emptyView(), items, limits);
         expect(inBatches(items, at, limits)).toEqual(whole);
       }),
-      { numRuns: 300 },
+      runs(150),
     );
   });
 
   test.each(RECORDED)("of $name: any beginning, then the rest", ({ frames }) => {
     const items = inputsOf(frames);
     const whole = applyInputs(emptyView(), items);
-    const steps = Math.max(1, Math.floor(items.length / 12));
+    const steps = Math.max(1, Math.floor(items.length / (IS_CHAOS ? 100 : 4)));
     for (let at = 0; at <= items.length; at += steps)
       expect(applyInputs(applyInputs(emptyView(), items.slice(0, at)), items.slice(at))).toEqual(whole);
     expect(items.reduce((view, item) => applyInputs(view, [item]), emptyView())).toEqual(whole);
@@ -177,7 +178,7 @@ describe("what was seen already changes nothing", () => {
         // As after a reconnect: some of it again, then what follows.
         expect(applyInputs(begun, items.slice(Math.max(0, at - 5)), LIMITS)).toEqual(view);
       }),
-      { numRuns: 200 },
+      runs(100),
     );
   });
 
@@ -228,7 +229,7 @@ describe("wherever the pieces of a text are cut, the entries are the same", () =
       fc.property(fc.array(frame, { maxLength: 40 }), widths, (frames, cut) => {
         expect(entriesOf(recut(frames, cut), LIMITS)).toEqual(entriesOf(frames, LIMITS));
       }),
-      { numRuns: 300 },
+      runs(150),
     );
   });
 

@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { StreamItem, ViewPort } from "../../../src/client/view/port.ts";
 import { openSource, type SourceOptions } from "../../../src/client/view/source.ts";
 import type { ViewInput } from "../../../src/client/view/types.ts";
+import { applyInputs, emptyView, keptFrom } from "../../../src/client/view.ts";
 import { anEvent, aView } from "../session-views.ts";
 
 const PATIENT = { timeout: 10_000, interval: 5 };
@@ -35,7 +36,7 @@ function session(stored: number, options: SourceOptions) {
     events: async (_id: string, { since_seq, limit }: { since_seq: number; limit: number }) => {
       const end = Math.min(world.last_seq, since_seq + limit);
       const events = Array.from({ length: Math.max(0, end - since_seq) }, (_, at) =>
-        anEvent(since_seq + 1 + at),
+        anEvent(since_seq + 1 + at, { text: `${since_seq + 1 + at}`, category: "local" }),
       );
       const facts = { earliest_seq: 1, latest_seq: world.last_seq, history_gap: false, gap_reason: null };
       return { ...facts, events, next_seq: Math.max(end, since_seq) };
@@ -103,6 +104,19 @@ test("each loadEarlier brings twice as much, so that the beginning of a long ses
   while (await source.loadEarlier()) steps += 1;
   await vi.waitFor(() => expect(seqs()).toEqual(range(1, 20_000)), PATIENT);
   expect(steps).toBe(4);
+});
+
+test("a person who goes up reaches the first event of a session that is longer than what a view keeps", async () => {
+  const { source, inputs } = session(12_000, { history: 2_000 });
+  let view = emptyView();
+  const seen = () => {
+    view = applyInputs(view, inputs.splice(0));
+    return view.entries;
+  };
+  await vi.waitFor(() => expect(seen()).toHaveLength(2_000), PATIENT);
+  while (await source.loadEarlier(keptFrom(view)));
+  await vi.waitFor(() => expect(seen()[0]).toMatchObject({ seq: 1 }), PATIENT);
+  expect(view).toMatchObject({ dropped: 0, entries: { length: 12_000 } });
 });
 
 test("a line of our own and a frame that was never stored stand in their places again behind a loadEarlier", async () => {

@@ -6,6 +6,12 @@ import { toolTitle } from "../../../src/client/view/tool-title.ts";
 test.each([
   [{ command: "npm test", description: "run" }, "npm test"],
   [{ command: ["ls", "-l"] }, "ls -l"],
+  [["bash", "-lc", "npm test"], "npm test"],
+  [{ command: ["/bin/bash", "-lc", "npm test && ls"] }, "npm test && ls"],
+  [["bash", "-lc", "a", "b"], "bash -lc a b"],
+  [{ questions: [{ question: "Which colour?" }, { question: "Why?" }, 1] }, "Which colour? Why?"],
+  [{ plan: "1. Do it\n2. Check it" }, "1. Do it 2. Check it"],
+  [{ agent: "reviewer", task: "look" }, "look"],
   [{ command: "/bin/bash -lc 'npm test'" }, "npm test"],
   [{ command: "bash -lc 'a' 'b'" }, "bash -lc 'a' 'b'"],
   [{ file_path: "/w/src/a.ts", limit: 3 }, "src/a.ts"],

@@ -4,6 +4,7 @@ import {
   ageText,
   costText,
   durationText,
+  noticeRowText,
   noticeText,
   sessionName,
   stateText,
@@ -68,7 +69,16 @@ test.each([
   [{ category: "blemeesd.error", text: "code: x" }, "code: x"],
 ])("the notice %j says %j", (notice, text) => expect(noticeText(notice)).toBe(text));
 
+test("the row of a notice says what its look does not", () => {
+  const said = ["subagent_started", "subagent_finished", "blemeesd.stderr", "codex_warning"].map((category) =>
+    noticeRowText({ category, text: "x" }),
+  );
+  expect(said).toEqual(["started x", "ended x", "agent: x", "x"]);
+});
+
 test("a tool is named with what it is about", () => {
   expect(toolText({ name: "Bash", title: "ls" })).toBe("Bash: ls");
   expect(toolText({ name: "ping", title: "" })).toBe("ping");
+  expect(toolText({ name: "Task", title: "look", agent: "explorer" })).toBe("Task explorer: look");
+  expect(toolText({ name: "spawn_agent", title: "/w", agent: "/w" })).toBe("spawn_agent: /w");
 });

@@ -205,6 +205,82 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
     await terminal.until("still here");
   });
 
+  test("a request that is answered elsewhere while its reason is written takes nothing with it", async () => {
+    await machine.spawn("claude", "shared", "#mock:bash mkdir by-another");
+    const terminal = open("elsewhere", ["sm", "tui", "shared"]);
+    await terminal.until("waiting_permission");
+    await say(terminal, "a draft of mine");
+    await terminal.until("not sent");
+    await turnTo(terminal, "approval");
+    terminal.press("n");
+    await terminal.until("tell the agent why");
+    terminal.type("because it");
+    await terminal.until("> because it");
+    const [request] = await machine.requests("shared");
+    await machine.sm("approve", request?.request_id ?? "");
+    const screen = await terminal.until("the request is gone: it was answered elsewhere");
+    expect(screen).toMatch(/─ chat ─.*\n> a draft of mine$/m);
+    terminal.save("gone");
+    await terminal.until("idle");
+    expect(has("by-another")).toBe(true);
+    expect(told("claude")).not.toContain("a draft of mine");
+  });
+
+  test("a session that is removed while it is looked at says so, and what is written stays", async () => {
+    await machine.spawn("codex", "doomed", "#mock:text so long");
+    const terminal = open("removed", ["sm", "tui", "doomed"]);
+    await terminal.until("so long");
+    terminal.type("too late");
+    await terminal.until("> too late");
+    expect((await machine.sm("rm", "doomed", "--yes")).code).toBe(0);
+    await terminal.until("closed");
+    terminal.press("Enter");
+    await terminal.until(/not sent: .*\S/);
+    expect(await terminal.until("> too late")).toContain("so long");
+    terminal.save("removed");
+    terminal.press("C-c", "C-c");
+    expect(await terminal.ended()).toBe(0);
+  });
+
+  test("leaving ends the program also when the daemon does not answer any more", async () => {
+    await machine.spawn("codex", "hung", "#mock:text ready");
+    const { daemon } = await machine.json<{ daemon: { pid: number } }>("status");
+    const terminal = open("hung", ["sm", "tui", "hung"]);
+    await terminal.until("ready");
+    await terminal.until("idle");
+    process.kill(daemon.pid, "SIGSTOP");
+    try {
+      await say(terminal, "nobody reads this");
+      terminal.press("C-c", "C-c");
+      expect(await terminal.ended()).toBe(0);
+      expect(terminal.ask("#{alternate_on} #{cursor_flag} #{wrap_flag} #{mouse_any_flag}")).toMatch(
+        /^0 . 1 0$/,
+      );
+    } finally {
+      process.kill(daemon.pid, "SIGCONT");
+    }
+  });
+
+  test.each([
+    { TERM: "xterm" },
+    { TERM: "linux" },
+    { TERM: "screen" },
+    { TERM: "vt100", NO_COLOR: "1" },
+    { LANG: "C" },
+  ])("it can be read and used with %o, and survives a hundred changes of size", async (more) => {
+    const name = Object.values(more).join("-").toLowerCase();
+    await machine.spawn("codex", `poor-${name}`, "#mock:text **bold** words");
+    const terminal = open(`poor-${name}`, ["sm", "tui", `poor-${name}`], { ...more });
+    await terminal.until("bold words");
+    for (let at = 0; at < 100; at++) terminal.resize(20 + ((at * 37) % 120), 4 + ((at * 13) % 40));
+    terminal.resize(80, 24);
+    await terminal.until("bold words");
+    await say(terminal, "#mock:text answered again");
+    await terminal.until(/^\s+answered again/m);
+    terminal.save("used");
+    if ("LANG" in more) expect(terminal.screen()).toMatch(/^[\n -~]*$/);
+  });
+
   test("the list shows who waits first, opens it, and comes back; without colours too", async () => {
     await machine.spawn("claude", "asker", "#mock:bash mkdir asked-for");
     await machine.sm("wait", "asker");

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reveal, revealLine, sanitizeLine } from "../../../src/base/sanitize.ts";
 import { findBrowser } from "./browser.ts";
-import { Dashboard, shows, waitsFor } from "./dashboard.ts";
+import { Dashboard, goTo, shows, waitsFor } from "./dashboard.ts";
 
 const hasBrowser = findBrowser() !== undefined;
 const WAITING = ".card.is-waiting";
@@ -35,6 +35,9 @@ const MARKDOWN = [
 const ALL = CORPUS.join(" ");
 
 let dashboard: Dashboard;
+let page: Page | undefined;
+/** From elsewhere than the daemon. */
+const fetched: string[] = [];
 
 beforeAll(async () => {
   if (hasBrowser) dashboard = await Dashboard.start();
@@ -61,21 +64,24 @@ async function foundIn(page: Page): Promise<unknown> {
 }
 const NOTHING = { pwned: null, elements: [], handlers: [], links: [] };
 
-async function open(text: string, name?: string): Promise<{ page: Page; id: string; fetched: string[] }> {
+/** All of it in one window, as a person goes from session to session. */
+async function open(text: string, name?: string): Promise<{ page: Page; id: string }> {
   const id = await dashboard.spawn(text, name);
-  const { page } = await dashboard.look(id);
-  const fetched: string[] = [];
-  page.on("request", (request) => {
-    if (!request.url().startsWith(new URL(page.url()).origin)) fetched.push(request.url());
-  });
-  return { page, id, fetched };
+  if (page === undefined) {
+    page = (await dashboard.look(id)).page;
+    const { origin } = new URL(page.url());
+    page.on("request", (request) => {
+      if (!request.url().startsWith(origin)) fetched.push(request.url());
+    });
+  } else await goTo(page, id);
+  return { page, id };
 }
 
 const answered = (page: Page) => waitsFor(async () => expect(await page.locator(WAITING).count()).toBe(0));
 
 describe.skipIf(!hasBrowser)("hostile text, in Chromium", () => {
   test.each(CORPUS)("a message, its answer and the name of the session: %s", async (text) => {
-    const { page, fetched } = await open(`#say ${text}`, text.slice(0, 100));
+    const { page } = await open(`#say ${text}`, text.slice(0, 100));
     await waitsFor(async () =>
       expect(await page.innerText("h1.session-title")).toBe(sanitizeLine(text.slice(0, 100)).trim()),
     );
@@ -87,7 +93,7 @@ describe.skipIf(!hasBrowser)("hostile text, in Chromium", () => {
   });
 
   test("Markdown becomes no link that runs, and no image is fetched", async () => {
-    const { page, fetched } = await open(`#say ${JSON.stringify(MARKDOWN.join("\n\n")).slice(1, -1)}`);
+    const { page } = await open(`#say ${JSON.stringify(MARKDOWN.join("\n\n")).slice(1, -1)}`);
     await shows(page, "click");
     expect(await foundIn(page)).toEqual(NOTHING);
     expect(fetched).toEqual([]);

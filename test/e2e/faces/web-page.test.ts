@@ -167,6 +167,48 @@ describe.skipIf(!hasBrowser)("the page, in Chromium", () => {
     expect(await two.page.locator(".composer-text").count()).toBe(0);
   });
 
+  test("ages and turns are right on a machine whose clock is wrong", async () => {
+    const id = await dashboard.spawn("#slow 400 100", "slow one");
+    const { page } = await dashboard.chromium.open();
+    await page.addInitScript(() => {
+      const now = Date.now;
+      Date.now = () => now() + 3_600_000;
+    });
+    await page.goto(await dashboard.link());
+    await goTo(page, id);
+    await waitsFor(async () =>
+      expect(await page.innerText('[data-fact="turn"]')).toMatch(/^Turn\s+[\d.]+s$/i),
+    );
+    await dashboard.http.interrupt(id);
+  });
+
+  test("what was typed while a message is on its way stays, and one that did not arrive comes back", async () => {
+    const id = await dashboard.spawn("#say ready");
+    const { page } = await dashboard.look(id);
+    await shows(page, "ready");
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/input", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await say(page, "#say first");
+    await page.keyboard.type("the next one");
+    release();
+    await shows(page, /^first$/m);
+    expect(await page.inputValue(".composer-text")).toBe("the next one");
+    await page.unroute("**/input");
+    await page.route("**/input", (route) => route.abort());
+    await page.press(".composer-text", "Enter");
+    await page.waitForSelector(".composer .error-text");
+    expect(await page.inputValue(".composer-text")).toBe("the next one");
+    await page.unroute("**/input");
+    await page.reload();
+    await waitsFor(async () => expect(await page.inputValue(".composer-text")).toBe("the next one"));
+  });
+
   test("a daemon whose port is gone: the page says what to do and goes on by itself; another token needs a link", async () => {
     const id = await dashboard.spawn("#say before");
     const { page } = await dashboard.look(id);

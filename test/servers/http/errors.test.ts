@@ -32,7 +32,6 @@ describe("routes", () => {
   });
 
   test.each([
-    ["/", "GET"],
     ["/sessions/", "GET"],
     ["//sessions", "GET"],
     ["/sessions/a/b/c/d/e/f", "POST"],

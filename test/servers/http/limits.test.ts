@@ -181,3 +181,11 @@ test("who is refused again and again does not fill the log", async () => {
     expect((await world.ask("GET", "/health", { tcp: true, headers: {} })).status).toBe(401);
   expect(told()).toBe(100);
 });
+
+test("many who find the port full are told in the log as one", async () => {
+  world = await createWorld({}, 1);
+  const first = await world.raw(true);
+  for (let n = 0; n < 5; n += 1) await untilClosed(await world.raw(true));
+  first.destroy();
+  expect(world.logged.filter(({ event }) => event === "connection.refused").length).toBe(1);
+});

@@ -6,6 +6,7 @@ import {
   characters,
   type Editor,
   EMPTY_EDITOR,
+  emptied,
   insert,
   killLeft,
   killRight,
@@ -142,4 +143,18 @@ test("left and right come back to the same place", () => {
       if (editor.text !== "") expect(right(left(editor)).cursor).toBe(editor.cursor);
     }),
   );
+});
+
+test("a text that comes back is there to be changed, but a huge one stands as a mark, whole", () => {
+  expect(withText(EMPTY_EDITOR, "two\nlines").text).toBe("two\nlines");
+  const huge = "a line of many\n".repeat(10_000);
+  const editor = withText(EMPTY_EDITOR, huge);
+  expect(editor.text).toHaveLength(2);
+  expect(wholeText(editor)).toBe(huge);
+});
+
+test("a paste that was killed can be put back behind what was sent meanwhile", () => {
+  const long = "pasted\n".repeat(10);
+  const killed = killLeft(paste(EMPTY_EDITOR, long));
+  expect(wholeText(yank(emptied(insert(killed, "sent"))))).toBe(long);
 });

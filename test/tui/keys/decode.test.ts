@@ -36,6 +36,8 @@ const SEQUENCES: readonly (readonly [string, string])[] = [
   ["\x1b[11~", "f1"],
   ["\x1b[24~", "f12"],
   ["\x1b[Z", "shift-tab"],
+  ["\x1b[<64;10;12M", "wheelup"],
+  ["\x1b[<65;10;12M", "wheeldown"],
   ["\x1b[13;2u", "shift-enter"],
   ["\x1b[27u", "escape"],
   ["\x1b[99;5u", "ctrl-c"],

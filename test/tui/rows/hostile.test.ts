@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Entry, RequestRow } from "../../../src/client/view/types.ts";
 import { type Row, requestRows } from "../../../src/tui/rows/index.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
+import { IS_CHAOS } from "../../support/runs.ts";
 import { rowsOf, text, thinking, tool, user } from "./entries.ts";
 
 const CORPUS: Readonly<Record<string, string>> = {
@@ -139,8 +140,11 @@ function isOurs({ text: shown }: Row): boolean {
   return /^(?:│ )*[^ │]/.test(shown);
 }
 
-const countOurs = (entry: Entry, isOpen: boolean): number =>
-  rowsOf([entry], { width: WIDTH, isOpen }).filter(isOurs).length;
+const countOurs = (entry: Entry, isOpen: boolean, width = WIDTH): number =>
+  rowsOf([entry], { width, isOpen }).filter(isOurs).length;
+
+/** All of 20 to 200 with `npm run chaos`. */
+const WIDTHS = Array.from({ length: 181 }, (_, at) => 20 + at).filter((at) => IS_CHAOS || at % 36 === 3);
 
 describe("nothing passes for a row of ours", () => {
   const breaks = [
@@ -165,6 +169,20 @@ describe("nothing passes for a row of ours", () => {
           const plain = countOurs(place(`a${between}${filler(fake)}`), isOpen);
           if (evil !== plain) faults.push(JSON.stringify(between + fake));
         }
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test.each(WIDTHS)("where a row breaks on a screen of %i columns", (width) => {
+    const faults: string[] = [];
+    for (const [name, place] of Object.entries(PLACES)) {
+      if (name === "a message") continue;
+      for (const room of [0, 2, 3, 4, 6, 7]) {
+        const before = "x".repeat(Math.max(1, width - room));
+        const evil = countOurs(place(`${before} ${FAKES[0]}`), true, width);
+        if (evil !== countOurs(place(`${before} ${filler(FAKES[0] ?? "")}`), true, width))
+          faults.push(`${name}, ${room}`);
       }
     }
     expect(faults).toEqual([]);

@@ -6,6 +6,7 @@ import type { Entry } from "../../../src/client/view/types.ts";
 import { createFeedLayout } from "../../../src/tui/rows/index.ts";
 import { piece } from "../../../src/tui/rows/style.ts";
 import { cutLine, lineWidth, widthOf, wrapHard, wrapWords } from "../../../src/tui/rows/wrap.ts";
+import { runs } from "../../support/runs.ts";
 import { draw, drawn, rowsOf, text, thinking, tool, user } from "./entries.ts";
 
 const anyText = fc.oneof(
@@ -77,7 +78,7 @@ describe("any text on any width", () => {
           }
         },
       ),
-      { numRuns: 250 },
+      runs(80),
     );
   });
 
@@ -88,7 +89,7 @@ describe("any text on any width", () => {
         const plain = said.replace(/[^ -~à-ÿ日本語ぁ-んα-ωа-я─…✓]/gu, "x");
         expect(widthOf(plain)).toBe(stringWidth(plain));
       }),
-      { numRuns: 300 },
+      runs(100),
     );
   });
 
@@ -121,7 +122,7 @@ describe("any text on any width", () => {
         expect(joined(wrapWords(parts, width)).replaceAll(" ", "")).toBe(said.replaceAll(" ", ""));
         expect(lineWidth(cutLine(parts, width))).toBeLessThanOrEqual(width);
       }),
-      { numRuns: 300 },
+      runs(100),
     );
   });
 
@@ -141,7 +142,7 @@ describe("any text on any width", () => {
         expect(shown(text(said.replaceAll("\n", "x")), /^ +/)).toBe(solid(said.replaceAll("\n", "x")));
         expect(shown(tool({ input: undefined, output: said }), /^ {2}[│┆] |^●.*|^├.*/)).toBe(solid(said));
       }),
-      { numRuns: 150 },
+      runs(60),
     );
   });
 });
@@ -177,7 +178,7 @@ describe("a text that grows", () => {
           atOnce(thinking(said)),
         );
       }),
-      { numRuns: 60 },
+      runs(30),
     );
   });
 

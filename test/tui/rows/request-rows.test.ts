@@ -6,6 +6,7 @@ import { requestLines } from "../../../src/cli/request-text.ts";
 import type { RequestPayload } from "../../../src/client/index.ts";
 import { requestRows } from "../../../src/tui/rows/index.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
+import { runs } from "../../support/runs.ts";
 
 const PLAIN = { hasColour: false };
 
@@ -135,7 +136,7 @@ describe("byte by byte", () => {
           for (const row of rows) expect(stringWidth(row)).toBeLessThanOrEqual(width);
           if (theme.isAscii) expect(rows.join("")).toMatch(/^[ -~]*$/);
         }),
-        { numRuns: 150 },
+        runs(60),
       );
     },
   );

@@ -149,6 +149,24 @@ test("F1 and ? show every key of the table; ? in a text is a question mark", () 
   expect(new Player().press(...typed("why"), ...keys("f1")).ui.overlay?.kind).toBe("help");
 });
 
+test("the help can be scrolled no further than to its end", () => {
+  const player = new Player().press(...keys("f1", ...Array.from({ length: 60 }, () => "pagedown")));
+  const end = player.screen();
+  expect(player.press(...keys("up")).screen()).not.toBe(end);
+  expect(player.press(...keys("end")).screen()).toBe(end);
+});
+
+test("the wheel scrolls the feed and recalls nothing; Alt-M leaves the mouse to the terminal", () => {
+  const entries = Array.from({ length: 40 }, (_, at) => textEntry(`entry-${at}`));
+  const player = new Player({ view: liveView({ entries }) }).press(...typed("sent"), ...keys("enter"));
+  const end = player.screen();
+  player.press(...keys("wheelup"));
+  expect(player.ui.editor.text).toBe("");
+  expect(player.screen()).toContain("↓ End");
+  expect(player.press(...keys("wheeldown")).screen()).toBe(end);
+  expect(player.press(...keys("alt-m")).effects.at(-1)).toEqual({ kind: "mouse" });
+});
+
 test("no key has two meanings in one place", () => {
   const names = KEYS.flatMap(({ keys: chords, where }) => chords.map((chord) => `${where} ${chord}`));
   expect(names).toEqual([...new Set(names)]);

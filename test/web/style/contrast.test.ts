@@ -11,7 +11,7 @@ const PAIRS: readonly [text: string, ground: string][] = [
   ...["text", "text-soft", "accent"].map((text): [string, string] => [text, "bg-chosen"]),
   ...["ok", "warn", "danger", "info", "muse"].map((tone): [string, string] => [tone, `${tone}-bg`]),
   ...["text", "text-soft"].map((text): [string, string] => [text, "warn-bg"]),
-  ...["accent", "ok", "danger"].flatMap((tone): [string, string][] => [
+  ...["accent", "ok"].flatMap((tone): [string, string][] => [
     ["on-fill", `${tone}-fill`],
     ["on-fill", `${tone}-fill-hover`],
   ]),

@@ -34,6 +34,8 @@ export interface Transport {
   origin?: string;
   fetch?: typeof fetch;
   onRefused?: () => void;
+  /** The daemon's own time, to the second, with every reply. */
+  onTime?: (daemonMs: number) => void;
 }
 
 /** A call that is not a stream is answered within this, or the daemon is held for lost. */
@@ -73,6 +75,8 @@ export async function send(transport: Transport, order: Order): Promise<Response
   } catch (cause) {
     throw cutError(cause, order.signal);
   }
+  const daemonMs = Date.parse(response.headers.get("date") ?? "");
+  if (!Number.isNaN(daemonMs)) transport.onTime?.(daemonMs);
   if (response.ok) return response;
   const error = await refusal(response);
   if (error.code === "unauthorized") transport.onRefused?.();

@@ -95,6 +95,7 @@ export class ComposerElement extends LitElement {
     if (this.isBlocked)
       return html`The agent waits for an answer: nothing is sent until you give it.
         <button type="button" class="link-button" @click=${() => this.#tell("answer")}>Go to the request</button> <kbd>a</kbd>`;
+    if (this.isSending) return "Sending…";
     if (this.isOffline) return "The daemon does not answer; what you write is kept.";
     return html`<kbd>Enter</kbd> ${this.isWorking ? "queues" : "sends"}, <kbd>Shift-Enter</kbd> new line`;
   }
@@ -161,14 +162,15 @@ export class ComposerElement extends LitElement {
     if (this.isSending || this.isBlocked || text.trim() === "") return;
     this.isSending = true;
     this.problem = "";
+    this.#recall = undefined;
+    // The next can be written while it is on its way; it is kept until the daemon has it.
+    this.text = "";
     try {
       await this.app.api.send(sessionId, text, { isNow });
-      sessionStorage.removeItem(DRAFT + sessionId);
-      this.#recall = undefined;
-      // What was typed while it was on its way stays.
-      if (this.sessionId === sessionId && this.text === text) this.text = "";
+      if (sessionStorage.getItem(DRAFT + sessionId) === text) sessionStorage.removeItem(DRAFT + sessionId);
       this.dispatchEvent(new CustomEvent("composer-sent", { bubbles: true }));
     } catch (error) {
+      this.#keep(this.text === "" ? text : `${text}\n${this.text}`);
       this.problem = error instanceof Error ? error.message : String(error);
     } finally {
       this.isSending = false;

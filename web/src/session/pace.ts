@@ -29,8 +29,15 @@ export class Pace {
   want(): void {
     if (this.#cancel !== undefined) return;
     const restMs = this.#nextAtMs - this.#timing.nowMs();
-    if (restMs <= 0) this.#next();
-    else this.#cancel = this.#timing.after(restMs, () => this.#next());
+    if (restMs <= 0) {
+      this.#next();
+      return;
+    }
+    this.#cancel = this.#timing.after(restMs, () => {
+      this.#cancel = undefined;
+      // What the last drawing took may be known only now.
+      this.want();
+    });
   }
 
   close(): void {

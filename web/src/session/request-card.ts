@@ -142,6 +142,7 @@ export class RequestElement extends LitElement {
       }
       ${guard([whole], () => idParts(whole))}
       ${this.isDeclining ? this.#decline() : this.#choices(whole, questions !== undefined)}
+      ${this.isSending ? html`<p class="card-note" role="status">Sending your answer…</p>` : nothing}
       ${this.problem === "" ? nothing : html`<p class="error-text" role="alert">${this.problem}</p>`}
     `;
   }

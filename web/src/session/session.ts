@@ -164,7 +164,8 @@ class SessionElement extends LitElement {
     return {
       folds: this.#folds,
       toggle: (entry) => this.#toggle(entry),
-      nowMs: this.app.now(),
+      // Live events are timed as they come, by this machine's clock.
+      nowMs: Date.now(),
       found: this.words === undefined ? undefined : this.found,
       showRaw: (entry) => this.querySelector<RawElement>("x-raw")?.show(entry.seq ?? 1),
     };

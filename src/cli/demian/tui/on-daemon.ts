@@ -78,10 +78,18 @@ export function spawnBody(given: Arguments, message: string | undefined, order: 
 /** The daemon would take a provider that is not there for a model of the usual one. */
 async function assertProvider({ cwd, provider }: Order, { io }: Context): Promise<void> {
   if (provider === undefined) return;
-  const { config } = await loadConfig({ cwd: await realpath(cwd), env: io.env });
-  const providers = Object.keys(config.providers);
-  if (!providers.includes(provider)) {
-    throw new CodedError("unknown_provider", unknownProvider(providers, provider));
+  const known = await providersOf(cwd, io.env);
+  if (known === undefined || known.includes(provider)) return;
+  throw new CodedError("unknown_provider", unknownProvider(known, provider));
+}
+
+/** Undefined: they cannot be found out here, and the daemon will say why. */
+async function providersOf(cwd: string, env: Context["io"]["env"]): Promise<string[] | undefined> {
+  try {
+    const { config } = await loadConfig({ cwd: await realpath(cwd), env });
+    return Object.keys(config.providers);
+  } catch {
+    return undefined; // a config with a fault, a directory that is not there
   }
 }
 

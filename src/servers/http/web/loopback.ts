@@ -1,6 +1,6 @@
 // The loopback port of one daemon: opened at its start (`--http`, `--web`) or when the first link to the dashboard is
 // asked for, at most once, and closed with the daemon. Keeps the one-time links.
-import { CodedError, errnoOf } from "../../../base/coded-error.ts";
+import { CodedError } from "../../../base/coded-error.ts";
 import { RateLimit } from "../../../base/rate-limit.ts";
 import type { WebLink } from "../../../protocol/wire/http.ts";
 import type { Listening } from "../../types.ts";
@@ -97,18 +97,6 @@ export class Loopback implements Listening, WebDoor {
     const { limits } = this.#options;
     const listen = (at: number): Promise<HttpListening> =>
       listenOnHttp({ ...limits, port: at }, this.context);
-    const http = await (port !== undefined
-      ? listen(port)
-      : listen(DEFAULT_PORT).catch((error: unknown) => {
-          if (!isTaken(error)) throw error;
-          return listen(0);
-        }));
-    // The daemon may have said good-bye meanwhile.
-    if (this.#isDismissed) http.dismiss();
-    return http;
+    return port === undefined ? listen(DEFAULT_PORT).catch(() => listen(0)) : listen(port);
   }
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof CodedError && errnoOf(error.cause) === "EADDRINUSE";
 }

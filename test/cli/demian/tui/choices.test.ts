@@ -1,0 +1,122 @@
+// Provider, model and agent on the screen: what can be chosen, what becomes of it, and what somebody is told who has none.
+import { rmSync } from "node:fs";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chatReply, type ModelServer, startModelServer } from "../../../support/model-server.ts";
+import { World } from "../world.ts";
+import { Stage, type StageOptions } from "./stage.ts";
+
+const world = new World();
+let model: ModelServer;
+let stage: Stage | undefined;
+
+beforeEach(async () => {
+  model = await startModelServer();
+  world.begin(model.url);
+});
+afterEach(async () => {
+  await stage?.close();
+  stage = undefined;
+  await model.close();
+});
+afterAll(() => world.remove());
+
+async function open(options: StageOptions = {}): Promise<Stage> {
+  stage = await Stage.open(world, options);
+  return stage;
+}
+
+describe("settings", () => {
+  test("stand in the status line, with who said so", async () => {
+    const at = await open({ order: { model: "flagged", flags: { sandbox: { mode: "off" } } } });
+    expect(at.driver.settings()).toEqual([
+      "provider local (config)",
+      "model flagged (flag)",
+      "agent build (config)",
+      `cwd ${world.workspace}`,
+      "sandbox off (flag)",
+    ]);
+  });
+
+  test("p lists providers with what is wrong with them, and one chosen answers next and is remembered", async () => {
+    model.script(chatReply("ok"));
+    const at = await open();
+    const options = await at.picker("p").load();
+    expect(options.find(({ value }) => value === "local")).toMatchObject({
+      detail: "small",
+      isCurrent: true,
+    });
+    expect(options.find(({ value }) => value === "locked")?.problem).toMatch(/NOT_SET_ANYWHERE/);
+    await expect(at.picker("p").choose("locked")).rejects.toMatchObject({ code: "missing_key" });
+    await at.picker("p").choose("other");
+    expect(at.driver.settings().slice(0, 2)).toEqual([
+      "provider other (interactive)",
+      "model large (config)",
+    ]);
+    await at.notice(/provider other, model large/);
+    expect(at.view.agent.model).toBe("large");
+    await at.driver.send("hi");
+    await at.turns(1);
+    expect(model.requests[0]?.body).toMatchObject({ model: "large" });
+    expect(at.remembered).toMatchObject([{ provider: { value: "other" }, model: { value: "large" } }]);
+  });
+
+  test("m takes a name that is not in the list, and no sentence", async () => {
+    model.script(chatReply("ok"));
+    const at = await open();
+    expect(at.picker("m").takesText).toBe(true);
+    await expect(at.picker("m").choose("fix the tests")).rejects.toMatchObject({ code: "bad_model" });
+    await at.picker("m").choose("huge");
+    await at.driver.send("hi");
+    await at.turns(1);
+    expect(model.requests[0]?.body).toMatchObject({ model: "huge" });
+  });
+
+  test("a provider without a model waits for one", async () => {
+    model.script(chatReply("ok"));
+    const at = await open();
+    await at.picker("p").choose("bare");
+    await at.notice(/press m/);
+    await expect(at.driver.send("hi")).rejects.toMatchObject({ code: "no_model" });
+    await at.picker("m").choose("tiny");
+    await at.driver.send("hi");
+    await at.turns(1);
+    expect(model.requests[0]?.body).toMatchObject({ model: "tiny" });
+  });
+
+  test("a has the agents that can be talked to", async () => {
+    const at = await open();
+    const names = (await at.picker("a").load()).map(({ value }) => value);
+    expect(names).toEqual(expect.arrayContaining(["build", "plan"]));
+    await at.picker("a").choose("plan");
+    expect(at.driver.settings()[2]).toBe("agent plan (interactive)");
+  });
+
+  test("a start without a usable provider says so, and choosing one mends it", async () => {
+    model.script(chatReply("ok"));
+    const at = await open({ order: { provider: "locked" } });
+    await at.notice(/NOT_SET_ANYWHERE[\s\S]*p chooses another provider/);
+    await expect(at.driver.send("hi")).rejects.toMatchObject({ code: "missing_key" });
+    await at.picker("p").choose("local");
+    await at.driver.send("hi");
+    expect(await at.turns(1)).toMatchObject({ subtype: "success" });
+  });
+});
+
+describe("a newcomer without any provider", () => {
+  beforeEach(() => rmSync(world.configFile));
+
+  test("is told what is missing and every way out", async () => {
+    const at = await open();
+    const { text, level } = await at.notice(/No provider is ready yet/);
+    expect(level).toBe("error");
+    expect(text).toMatch(/OPENAI_API_KEY[\s\S]*\(ollama, [\s\S]*demian --demo[\s\S]*demian doctor/);
+  });
+
+  test("who writes a message learns of the key, and not of the model that is missing too", async () => {
+    const at = await open();
+    await expect(at.driver.send("hi")).rejects.toMatchObject({
+      code: "missing_key",
+      message: expect.stringMatching(/OPENAI_API_KEY/),
+    });
+  });
+});
