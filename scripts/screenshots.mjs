@@ -64,7 +64,7 @@ async function takePage(browser, { file, session, colorScheme, viewport }) {
     isMobile: isPhone,
     reducedMotion: "reduce",
   });
-  await page.clock.setSystemTime(stage.nowMs());
+  await page.addInitScript(stage.pageClock());
   const { url } = JSON.parse(await stage.http.ask("POST", "/web/links", {}));
   await page.goto(url);
   await page.waitForSelector("x-fleet .fleet-row");

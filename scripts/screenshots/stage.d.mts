@@ -4,8 +4,8 @@ export interface OpenStage {
   http: { ask(method: string, path: string, body?: object): Promise<string> };
   /** The sessions' ids by their names. */
   ids: ReadonlyMap<string, string>;
-  /** What the clock of the stage says. */
-  nowMs(): number;
+  /** A script for a page, before its own: it has the clock of the stage then. */
+  pageClock(): string;
   close(): Promise<void>;
 }
 

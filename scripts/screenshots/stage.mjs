@@ -50,11 +50,26 @@ export async function openStage(scenes = SCENES) {
   try {
     await until("the daemon answers", () => ask(http, "GET", "/status").catch(() => undefined));
     const ids = await play(stage, scenes);
-    return { ...stage, ids, nowMs: () => Date.now() + (readMoved(clock) ?? 0), close };
+    return { ...stage, ids, pageClock: () => pageClock(readMoved(clock) ?? 0), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/**
+ * For a page, before its own scripts: the clock of the stage as it goes from now on.
+ * @param {number} movedMs
+ */
+function pageClock(movedMs) {
+  return `{
+    const RealDate = Date;
+    const now = () => RealDate.now() + ${movedMs};
+    globalThis.Date = new Proxy(RealDate, {
+      construct: (target, args, self) => Reflect.construct(target, args.length === 0 ? [now()] : args, self),
+      get: (target, key) => (key === "now" ? now : Reflect.get(target, key)),
+    });
+  }`;
 }
 
 /** @param {Record<string, string>} env */

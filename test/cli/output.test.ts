@@ -49,3 +49,10 @@ test("columns are aligned, and a line is cut at the width of the screen", () => 
   ];
   expect(table(rows, 20)).toEqual(["A    LONG  X", "aaa  b     a title …"]);
 });
+
+test("notes are said in the name of the program that was called; what a person decides upon is never changed", () => {
+  const { output, stderr } = memoryOutput({ inOwnWords: (text) => text.replace("sm ", "blemees ") });
+  output.note("follow it with: sm tail");
+  output.ask("run: sm rm x");
+  expect(stderr.text).toBe("follow it with: blemees tail\nrun: sm rm x\n");
+});

@@ -32,10 +32,10 @@ afterAll(async () => {
 async function look(
   how: Parameters<Chromium["open"]>[0],
   hash = "#/",
-  { http, nowMs }: OpenStage = stage,
+  { http, pageClock }: OpenStage = stage,
 ): Promise<Page> {
   const { page } = await chromium.open({ timezoneId: "UTC", ...how });
-  await page.clock.setSystemTime(nowMs());
+  await page.addInitScript(pageClock());
   const { url } = JSON.parse(await http.ask("POST", "/web/links", {})) as { url: string };
   await page.goto(url);
   await page.waitForSelector("x-fleet .fleet-row, x-welcome button");

@@ -63,7 +63,8 @@ describe.skipIf(!hasBrowser)("the page, in Chromium", () => {
     await say((tabs[9] as Window).page, "#say to all of them");
     for (const { page } of tabs) await shows(page, /^to all of them$/m);
     await context.close();
-  });
+    // Ten browsers' worth of work: a busy machine takes its time.
+  }, 120_000);
 
   test("a hidden tab notifies of what waits, once, and leads to it; what was said before is no news", async () => {
     const asked = await dashboard.spawn("#ask make early");
