@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { TmuxTerminal, tmuxVersion } from "../support/tmux.ts";
 import { buildProgram } from "./support/build.ts";
 
@@ -171,6 +171,19 @@ describe.skipIf(tmuxVersion() === undefined)("ways out of the screen", { timeout
       terminal.type("still here");
       await terminal.until("> still here");
       expect(terminal.ask("#{alternate_on}")).toBe("1");
+    } finally {
+      terminal.close();
+    }
+  });
+
+  test("a Ctrl-C too many does not cut off what is being closed", async () => {
+    const terminal = open({}, [process.execPath, program, "--slow-close"]);
+    try {
+      await terminal.until("ready");
+      terminal.press("C-c", "C-c");
+      await vi.waitFor(() => expect(terminal.ask("#{alternate_on}")).toBe("0"), { timeout: 20_000 });
+      terminal.press("C-c");
+      expect(await terminal.ended()).toBe(0);
     } finally {
       terminal.close();
     }
