@@ -1,5 +1,6 @@
 // The door of the terminal UI. Light on purpose: Ink, React and what draws Markdown are loaded when a screen opens.
 import { CodedError } from "../base/coded-error.ts";
+import { notifyMode } from "./notify/decide.ts";
 import type { Opener, TerminalIo } from "./screen-types.ts";
 import type { FleetDriver, News, SessionDriver } from "./types.ts";
 
@@ -40,7 +41,7 @@ async function loadSession(): Promise<(driver: SessionDriver) => Opener> {
   return (await import("./session/screen.tsx")).sessionScreen;
 }
 
-/** A sentence instead of a mess where there is no screen to draw on. */
+/** A sentence instead of a mess where there is no screen to draw on, or a setting of ours is wrong. */
 export function assertTerminal({ stdin, stdout, env }: TerminalIo): void {
   if (!stdin.isTTY || !stdout.isTTY) {
     throw new CodedError(
@@ -54,6 +55,7 @@ export function assertTerminal({ stdin, stdout, env }: TerminalIo): void {
       "TERM=dumb cannot show a screen; use `sm tail -f` to look and `sm send` to talk, or set TERM",
     );
   }
+  notifyMode(env);
 }
 
 /** Ink draws nothing where these are set when it is loaded, and people run screens in such places. */

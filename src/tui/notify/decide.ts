@@ -1,4 +1,5 @@
 // Whether a person is told, and how: pure, so that every rule is a test. The bytes are sequences.ts.
+import { CodedError } from "../../base/coded-error.ts";
 import type { News } from "../types.ts";
 
 /** `title`: only the title of the window. `bell`: also the bell. `all`: also messages of the desktop. */
@@ -37,8 +38,13 @@ export function keyOf({ session_id, kind }: News): string {
   return `${kind} ${session_id}`;
 }
 
-/** What BLEMEES_NOTIFY says; a word that is none of them is as if it were not there. */
+/** What BLEMEES_NOTIFY says. Throws when it is none of the words: who asked for silence must not hear a bell. */
 export function notifyMode(env: Readonly<Record<string, string | undefined>>): NotifyMode {
-  const word = env["BLEMEES_NOTIFY"]?.trim().toLowerCase();
-  return NOTIFY_MODES.find((mode) => mode === word) ?? "all";
+  const word = env["BLEMEES_NOTIFY"]?.trim().toLowerCase() || "all";
+  const mode = NOTIFY_MODES.find((known) => known === word);
+  if (mode !== undefined) return mode;
+  throw new CodedError(
+    "bad_setting",
+    `BLEMEES_NOTIFY is ${JSON.stringify(word)}; set it to ${NOTIFY_MODES.join(", ")}, or leave it out`,
+  );
 }

@@ -32,7 +32,10 @@ test("BLEMEES_NOTIFY says how much: nothing, the title, the bell, all", () => {
     all: { bell: true, desktop: true },
   });
   expect(notifyMode({ BLEMEES_NOTIFY: " Bell " })).toBe("bell");
-  expect(notifyMode({ BLEMEES_NOTIFY: "loud" })).toBe("all");
+  expect(notifyMode({ BLEMEES_NOTIFY: "" })).toBe("all");
+  expect(() => notifyMode({ BLEMEES_NOTIFY: "quiet" })).toThrow(
+    'BLEMEES_NOTIFY is "quiet"; set it to off, title, bell, all, or leave it out',
+  );
   expect(notifyMode({})).toBe("all");
 });
 
