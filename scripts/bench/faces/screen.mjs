@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const PATIENCE_MS = 20_000;
 const POLL_MS = 4;
+const SETTLED_MS = 30;
 
 export const HAS_TMUX = spawnSync("tmux", ["-V"]).status === 0;
 
@@ -37,6 +38,19 @@ export class TerminalScreen {
 
   text() {
     return this.#tmux("capture-pane", "-p");
+  }
+
+  /**
+   * The screen once it is whole: tmux can be asked while it has only read a part of what was written.
+   * @returns {Promise<string>}
+   */
+  async settled() {
+    for (let before = this.text(); ; ) {
+      await sleep(SETTLED_MS);
+      const now = this.text();
+      if (now === before) return now;
+      before = now;
+    }
   }
 
   /** @param {string[]} keys by tmux's names */

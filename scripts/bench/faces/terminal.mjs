@@ -77,7 +77,7 @@ async function typeMeanwhile(screen, goesOn) {
 async function countLost(screen, lines) {
   const seen = new Set();
   for (let before = ""; ; ) {
-    const text = screen.text();
+    const text = await screen.settled();
     for (const [, number] of text.matchAll(/line (\d{5})/g)) seen.add(Number(number));
     if (seen.has(1)) break;
     screen.press("PageUp");

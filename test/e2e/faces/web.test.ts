@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { TmuxTerminal } from "../../support/tmux.ts";
 import { Machine } from "../manager/machine.ts";
 import { Chromium, findBrowser, type Window } from "./browser.ts";
-import { feedText, goTo, say, shows, stateIs } from "./dashboard.ts";
+import { feedText, goTo, say, shows, stateIs, waitsFor } from "./dashboard.ts";
 
 const hasBrowser = findBrowser() !== undefined;
 
@@ -123,9 +123,11 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
       await vi.waitFor(async () => expect(await page.locator(".card.is-waiting").count()).toBe(0));
     }
     expect(has("answered-in-terminal")).toBe(true);
-    // How long a tool took is told by when its end was heard of, and that differs a little.
-    const plain = async ({ page }: Window) => (await feedText(page)).replace(/^\d+(\.\d)?s$/gm, "");
-    expect(await plain(one)).toBe(await plain(two));
+    for (const { page } of [one, two]) await stateIs(page, "idle");
+    // When something came, and so how long a tool took, is told by when it was heard of: that differs a little.
+    const plain = async ({ page }: Window) =>
+      (await feedText(page)).replace(/^(\d+(\.\d)?s|\d\d:\d\d [AP]M)$/gm, "");
+    await waitsFor(async () => expect(await plain(one)).toBe(await plain(two)));
   });
 
   test("a daemon that was killed and comes back is found again: nothing twice, nothing lost, the draft kept", async () => {
