@@ -1,6 +1,6 @@
 // Many sessions in one codex process: what they share, and that the trouble of one is not the trouble of the others.
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Started, user } from "../conformance.ts";
 import { isRunning, pidIn } from "../processes.ts";
 import { fakeCodex, fakeHome, pidsOf } from "./fake.ts";
@@ -285,9 +285,10 @@ describe("reading", () => {
   test("stderr goes to those that have a turn, without its colours", async () => {
     const codex = fakeCodex();
     const [busy, idle] = await Promise.all([codex.start(), codex.start()]);
-    await say(busy, "#stderr 2");
-    const lines = busy.sink.heard.flatMap((heard) => (heard.kind === "stderr" ? [heard.line] : []));
-    expect(lines).toEqual(["WARN warning 0", "WARN warning 1"]);
+    // Two pipes have no order between them: the turn must still run when the lines arrive.
+    await busy.run.send(user("#stderr 2 #wait"));
+    const lines = () => busy.sink.heard.flatMap((heard) => (heard.kind === "stderr" ? [heard.line] : []));
+    await vi.waitFor(() => expect(lines()).toEqual(["WARN warning 0", "WARN warning 1"]), 10_000);
     expect(idle.sink.heard.some(({ kind }) => kind === "stderr")).toBe(false);
   });
 
