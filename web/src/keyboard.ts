@@ -1,4 +1,5 @@
-// The keys of the page, as a table: help is made from it. Pure but for `isTyping`. Keys of a card are request-card.ts's.
+// The keys of the page, as a table: help is made from it. Pure but for `isTyping`.
+import type { Decision } from "../../src/protocol/requests.ts";
 
 export type Action =
   | "next"
@@ -35,13 +36,13 @@ export const KEYS: readonly KeyRow[] = [
 ];
 
 /** What the keys of a request's card do; they count only while the card has the focus. */
-export const CARD_KEYS: readonly { key: string; what: string }[] = [
-  { key: "y", what: "Accept" },
-  { key: "s", what: "Accept for the session" },
-  { key: "a", what: "Accept always" },
-  { key: "n", what: "Decline, with a reason if you like" },
-  { key: "c", what: "Decline and stop the turn" },
-];
+export const CARD_KEYS: Readonly<Record<Decision, { key: string; label: string; what?: string }>> = {
+  accept: { key: "y", label: "Accept" },
+  acceptForSession: { key: "s", label: "Accept for this session" },
+  acceptAlways: { key: "a", label: "Accept always" },
+  decline: { key: "n", label: "Decline", what: "Decline, with a reason if you like" },
+  cancel: { key: "c", label: "Decline and stop the turn" },
+};
 
 export interface Pressed {
   key: string;

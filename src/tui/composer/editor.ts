@@ -142,9 +142,42 @@ export function moveTo(editor: Editor, cursor: number): Editor {
   return cursor === editor.cursor ? editor : { ...editor, cursor };
 }
 
-/** The characters of a text as people see them, with where each begins. */
-export function characters(text: string): Iterable<{ segment: string; index: number }> {
-  return GRAPHEMES.segment(text);
+export interface Character {
+  segment: string;
+  index: number;
+}
+
+/**
+ * The characters of a text as people see them, with where each begins. The segmenter gets only short stretches that need
+ * it: for a text of some length its time grows with the square of it.
+ */
+export function* characters(text: string): Generator<Character> {
+  for (let at = 0; at < text.length; ) {
+    const end = stretchEnd(text, at);
+    if (end === at + 1) {
+      yield { segment: text.slice(at, end), index: at };
+      at = end;
+      continue;
+    }
+    const found = [...GRAPHEMES.segment(text.slice(at, end))];
+    // The last one may go on behind a stretch that was cut.
+    const isCut = end - at === MAX_STRETCH && end < text.length && found.length > 1;
+    const whole = isCut ? found.slice(0, -1) : found;
+    for (const { segment, index } of whole) yield { segment, index: at + index };
+    at = isCut ? at + (found.at(-1)?.index ?? 0) : end;
+  }
+}
+
+const MAX_STRETCH = 256;
+
+/** Up to the next place where a character surely ends. */
+function stretchEnd(text: string, from: number): number {
+  for (let at = from + 1; at < text.length && at - from < MAX_STRETCH; at++) {
+    const isBreak =
+      text[at - 1] === "\n" || (isPlain(text, at - 1) && (isPlain(text, at) || text[at] === "\n"));
+    if (isBreak) return at;
+  }
+  return Math.min(text.length, from + MAX_STRETCH);
 }
 
 function splice(editor: Editor, from: number, to: number, text: string): Editor {

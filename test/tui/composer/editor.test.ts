@@ -158,3 +158,29 @@ test("a paste that was killed can be put back behind what was sent meanwhile", (
   const killed = killLeft(paste(EMPTY_EDITOR, long));
   expect(wholeText(yank(emptied(insert(killed, "sent"))))).toBe(long);
 });
+
+test("a text is taken apart into the same characters as by the segmenter, however long it is", () => {
+  const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  const part = fc.constantFrom(
+    "a",
+    " ",
+    "\n",
+    "\r\n",
+    "\r",
+    "é",
+    "e\u0301",
+    "🇩🇪",
+    "👩‍👩‍👧",
+    "漢",
+    "\u06001",
+    "\t",
+    "한",
+  );
+  const text = fc.array(part, { maxLength: 800 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, (given) => {
+      const expected = [...segmenter.segment(given)].map(({ segment, index }) => ({ segment, index }));
+      expect([...characters(given)]).toEqual(expected);
+    }),
+  );
+});

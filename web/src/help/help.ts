@@ -14,7 +14,7 @@ const GROUPS: readonly Group[] = [
   { title: "Everywhere", rows: KEYS },
   {
     title: "On a request, while its card has the focus",
-    rows: CARD_KEYS.map(({ key, what }) => ({ keys: [key], what })),
+    rows: Object.values(CARD_KEYS).map(({ key, label, what = label }) => ({ keys: [key], what })),
   },
   {
     title: "In the list of sessions",

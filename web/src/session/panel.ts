@@ -23,11 +23,7 @@ export function panel(view: View, nowMs: number): TemplateResult {
 export function factsOf({ session, agent, queue, turn }: View, nowMs: number): Fact[] {
   if (session === undefined) return [];
   const model = session.model ?? agent.model;
-  const {
-    input_tokens: taken = 0,
-    output_tokens: given = 0,
-    cache_read_input_tokens: cached = 0,
-  } = session.usage;
+  const { input_tokens: taken = 0, output_tokens: given = 0 } = session.usage;
   const startedMs = session.turn?.started_at_ms ?? turn?.started_at_ms;
   const facts: (Fact | undefined)[] = [
     { name: "state", label: "State", text: stateText(session) },
@@ -38,7 +34,7 @@ export function factsOf({ session, agent, queue, turn }: View, nowMs: number): F
     fact(
       "tokens",
       "Tokens",
-      taken + given + cached === 0 ? undefined : `${tokensText(taken + cached)} in, ${tokensText(given)} out`,
+      taken + given === 0 ? undefined : `${tokensText(taken)} in, ${tokensText(given)} out`,
     ),
     fact("context", "Context", contextText(session.context_tokens, agent.context_window)),
     fact("cost", "Cost", session.cost_usd === undefined ? undefined : costText(session.cost_usd)),

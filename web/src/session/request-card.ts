@@ -4,21 +4,15 @@ import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { guard } from "lit/directives/guard.js";
 import { revealLine } from "../../../src/base/sanitize.ts";
 import type { Answer, RequestRow } from "../../../src/client/view/types.ts";
-import type { Choice, Decision } from "../../../src/protocol/requests.ts";
+import type { Choice } from "../../../src/protocol/requests.ts";
 import { ApiError } from "../api/transport.ts";
 import type { App } from "../app-types.ts";
+import { CARD_KEYS } from "../keyboard.ts";
 import { answersOf, type Filled } from "./answers.ts";
 import { choiceNotes, exactParts, idParts } from "./exact.ts";
 import { outcomeOf } from "./outcome.ts";
 import { questionForm } from "./question-form.ts";
 
-const CHOICES: Readonly<Record<Decision, { key: string; label: string }>> = {
-  accept: { key: "y", label: "Accept" },
-  acceptForSession: { key: "s", label: "Accept for this session" },
-  acceptAlways: { key: "a", label: "Accept always" },
-  decline: { key: "n", label: "Decline" },
-  cancel: { key: "c", label: "Decline and stop the turn" },
-};
 /** What was aimed at something else does not hit a card that appears under it: so long its choices are disabled. */
 const SETTLE_MS = 350;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -153,7 +147,7 @@ export class RequestElement extends LitElement {
     const notes = choiceNotes(whole);
     return html`<div class="card-choices" role="group" aria-label="Decide">
       ${whole.payload.choices.map((choice) => {
-        const { key, label } = CHOICES[choice.decision];
+        const { key, label } = CARD_KEYS[choice.decision];
         const isAnswer = isForm && choice.decision === "accept";
         const kind = choice.decision === "accept" ? "primary" : choice.decision === "cancel" ? "danger" : "";
         return html`<div class="choice-row">
@@ -205,10 +199,10 @@ export class RequestElement extends LitElement {
       return;
     }
     // Also a choice that this request has not: on a card its key must not mean something else. Others are the page's.
-    if (!Object.values(CHOICES).some(({ key }) => key === event.key)) return;
+    if (!Object.values(CARD_KEYS).some(({ key }) => key === event.key)) return;
     event.preventDefault();
     event.stopPropagation();
-    const choice = this.whole?.payload.choices.find(({ decision }) => CHOICES[decision].key === event.key);
+    const choice = this.whole?.payload.choices.find(({ decision }) => CARD_KEYS[decision].key === event.key);
     if (choice !== undefined && !this.#isTooEarly(event)) this.#take(choice);
   };
 

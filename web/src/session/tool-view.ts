@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
 import type { ToolEntry } from "../../../src/client/view/types.ts";
-import { durationText, TOOL_STATUS_WORDS } from "../../../src/client/view/words.ts";
+import { durationText, TOOL_STATUS_WORDS, tookMs } from "../../../src/client/view/words.ts";
 import { copyButton } from "./copy.ts";
 import { changesView } from "./diff-view.ts";
 import type { EntryContext } from "./entry-view.ts";
@@ -30,10 +30,15 @@ export function toolView(entry: ToolEntry, context: EntryContext): TemplateResul
     <div class="tool-body" id=${id} ?hidden=${!isUnfolded}>${isUnfolded ? toolBody(entry) : nothing}</div>`;
 }
 
-export function toolTime({ at_ms, ended_at_ms, status }: ToolEntry, nowMs: number): string {
-  if (at_ms === undefined) return "";
-  if (ended_at_ms !== undefined) return durationText(ended_at_ms - at_ms);
-  return status === "running" ? durationText(Math.max(0, nowMs - at_ms)) : "";
+/** How long it ran or has run; what a person thought about it does not count. */
+export function toolTime(entry: ToolEntry, nowMs: number): string {
+  const { at_ms, status, waited_ms = 0, isDeclined } = entry;
+  if (isDeclined) return "declined";
+  const took = tookMs(entry);
+  if (took !== undefined) return durationText(took);
+  return status === "running" && at_ms !== undefined
+    ? durationText(Math.max(0, nowMs - at_ms - waited_ms))
+    : "";
 }
 
 function toolBody(entry: ToolEntry): unknown {
