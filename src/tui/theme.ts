@@ -1,11 +1,19 @@
 // Lines of the screens besides the feed: what is on the left, what on the right, and nothing wider than the screen.
 import { type Line, type Piece, piece, STYLE, toRow } from "./rows/style.ts";
-import { cutLine, lineWidth } from "./rows/wrap.ts";
+import { cutLine, lineWidth, wrapWords } from "./rows/wrap.ts";
 import type { Look } from "./screen-types.ts";
 
 /** A line as it is written to the terminal, cut to the width. */
 export function draw(line: Line, columns: number, look: Look): string {
   return toRow(cutLine(line, columns), "", look).ansi;
+}
+
+/** In at most so many rows, broken between words; what does not fit is for `draw` to cut, in the last one. */
+export function inRows(line: Line, columns: number, most: number): Line[] {
+  const rows = wrapWords(cutLine(line, columns * most), columns);
+  if (rows.length <= most) return rows;
+  const rest = rows.slice(most - 1).flatMap((row, at) => (at === 0 ? row : [piece(" "), ...row]));
+  return [...rows.slice(0, most - 1), rest];
 }
 
 /** The right side keeps its place as long as there is room for some of the left. */

@@ -11,21 +11,29 @@ import { ApiError } from "../../web/src/api/transport.ts";
 import { enter, type Place } from "../../web/src/auth.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 
-let daemon: TestDaemon;
-let origin: string;
-let token: string;
+interface Entered {
+  daemon: TestDaemon;
+  origin: string;
+  token: string;
+}
 
+let shared: Entered;
 beforeAll(async () => {
-  daemon = await startDaemon();
-  const link = new URL((await new HttpClient({ socket: daemon.socket }).webLink({ port: 0 })).url);
-  origin = link.origin;
-  const entrance = await enter(placeAt(link.hash));
-  if (entrance.kind === "out") throw new Error(`the link was refused: ${entrance.why}`);
-  token = entrance.token;
+  shared = await entered();
 });
-afterAll(() => daemon.close());
+afterAll(() => shared.daemon.close());
 
-function placeAt(hash: string): Place {
+async function entered(): Promise<Entered> {
+  const daemon = await startDaemon();
+  const { hash, origin } = new URL(
+    (await new HttpClient({ socket: daemon.socket }).webLink({ port: 0 })).url,
+  );
+  const entrance = await enter(placeAt(origin, hash));
+  if (entrance.kind === "out") throw new Error(`the link was refused: ${entrance.why}`);
+  return { daemon, origin, token: entrance.token };
+}
+
+function placeAt(origin: string, hash: string): Place {
   const nothing = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
   return {
     location: { hash, pathname: "/" },
@@ -59,13 +67,13 @@ const textIn = (view: View, words: string): boolean =>
 describe("client", () => {
   test("a wrong token is refused, and the page hears of it", async () => {
     let refusals = 0;
-    const client = new WebClient({ origin, token: "wrong", onRefused: () => (refusals += 1) });
+    const client = new WebClient({ origin: shared.origin, token: "wrong", onRefused: () => (refusals += 1) });
     await expect(client.sessions()).rejects.toMatchObject({ code: "unauthorized", status: 401 });
     expect(refusals).toBe(1);
   });
 
   test("a request is seen, answered with its hash, and the agent goes on", async () => {
-    const client = new WebClient({ origin, token });
+    const client = new WebClient(shared);
     const { session } = await client.spawn({ backend: "demo", prompt: "approve" });
     const { until, source } = watching(client, session.session_id);
     const request = await until((view): RequestRow | undefined => view.requests[0]);
@@ -87,7 +95,7 @@ describe("client", () => {
 
   test("where there is no connection for a stream, the session is read in pieces", async () => {
     const none: Slots = { take: async () => undefined };
-    const client = new WebClient({ origin, token, slots: none, pollMs: 20 });
+    const client = new WebClient({ ...shared, slots: none, pollMs: 20 });
     const { session } = await client.spawn({ backend: "demo", prompt: "hello" });
     const { until, source } = watching(client, session.session_id);
     await until((view) => textIn(view, 'You said: "hello"') && view.link.state === "live");
@@ -95,24 +103,24 @@ describe("client", () => {
   });
 
   test("an error has the daemon's code and words, a daemon that is away has ours", async () => {
-    const client = new WebClient({ origin, token });
+    const client = new WebClient(shared);
     await expect(client.session("nobody")).rejects.toMatchObject({ code: "session_unknown", status: 404 });
-    const away = new WebClient({ origin: "http://127.0.0.1:9", token });
+    const away = new WebClient({ ...shared, origin: "http://127.0.0.1:9" });
     const error = await away.sessions().catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code: "connection_lost" });
   });
 
   test("a restart of the daemon loses nothing and tells nothing twice", async () => {
+    const { daemon, origin, token } = await entered();
     const client = new WebClient({ origin, token });
     const { session } = await client.spawn({ backend: "demo", prompt: "one" });
     const { until, source, view } = watching(client, session.session_id);
     await until((now) => textIn(now, '"one"') && now.session?.turn === undefined);
     const before = view().entries.map(({ id }) => id);
-    const { home } = daemon;
     await daemon.kill("SIGTERM");
     await until((now) => now.link.state === "lost");
-    daemon = await startDaemon({ home, args: ["--http", new URL(origin).port] });
+    const again = await startDaemon({ home: daemon.home, args: ["--http", new URL(origin).port] });
     await until((now) => now.link.state === "live");
     await client.send(session.session_id, "two");
     await until((now) => textIn(now, '"two"'));
@@ -120,5 +128,6 @@ describe("client", () => {
     expect(ids.slice(0, before.length)).toEqual(before);
     expect(new Set(ids).size).toBe(ids.length);
     await source.close();
+    await again.close();
   });
 });

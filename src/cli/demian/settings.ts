@@ -1,6 +1,7 @@
 // Which agent, provider and model a session gets, and who said so: config, saved, flag, or the person just now (§13).
 import { CodedError } from "../../base/coded-error.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { mainAgent } from "../../runtime/agents/from-config.ts";
 import type { Preferences } from "../../runtime/preferences.ts";
 import type { DemianSession, ProviderChoice, Runtime, SettingSource } from "../../runtime/session-types.ts";
 import { cutTo } from "../bar.ts";
@@ -90,6 +91,15 @@ export function withModel(settings: Settings, name: string): Settings {
     throw new CodedError("bad_model", "the name of a model is one word without blanks");
   }
   return { ...settings, model: { value: name, source: "interactive" } };
+}
+
+/** Another agent, with the provider that it brings along. Throws `unknown_agent`. */
+export function withAgent(settings: Settings, runtime: Known, name: string): Settings {
+  const key = mainAgent(runtime.agents, name).provider?.profile;
+  const agent: Setting = { value: name, source: "interactive" };
+  if (key === undefined || key === settings.provider.value) return { ...settings, agent };
+  const model = findProvider(runtime, key)?.model ?? "";
+  return { agent, provider: { value: key, source: "config" }, model: { value: model, source: "config" } };
 }
 
 /** The session has taken another agent, who may have brought a provider along. */

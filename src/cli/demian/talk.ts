@@ -1,22 +1,18 @@
 // demian without a command: one message, or a talk at the terminal, with the same settings and the same session.
-import { CodedError, messageOf } from "../../base/coded-error.ts";
-import { sanitizeLine } from "../../base/sanitize.ts";
+import { CodedError } from "../../base/coded-error.ts";
 import { imagePart } from "../../runtime/images.ts";
-import { loadPreferences, savePreferences } from "../../runtime/preferences.ts";
-import type { Runtime } from "../../runtime/session-types.ts";
-import { projectDir } from "../../runtime/state-dir.ts";
 import { type Arguments, UsageError } from "../command.ts";
 import { textFlag } from "../flag-values.ts";
 import { Chat } from "./chat.ts";
 import type { Context } from "./command.ts";
 import { runOnce } from "./once.ts";
-import { type Order, orderOf } from "./order.ts";
+import { orderOf } from "./order.ts";
 import { HOW_TO_SAY, wholeMessage } from "./piped.ts";
+import { prepare } from "./prepare.ts";
 import { Screen } from "./screen.ts";
-import { choiceToSave, resolveSettings, type Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 
 const PLAIN_PROGRAM = "demian-plain";
-const NOTHING_SAVED: Awaited<ReturnType<typeof loadPreferences>> = { preferences: {} };
 
 export async function runTalk(given: Arguments, context: Context): Promise<number> {
   const { io, isJson } = context;
@@ -35,19 +31,11 @@ export async function runTalk(given: Arguments, context: Context): Promise<numbe
   const isQuiet = given.flags["quiet"] === true;
   const screen = new Screen({ stdout, stderr, env, isShared, isQuiet, isJson });
   const text = isChat ? "" : await wholeMessage(io, pipedOptions(given, message, screen));
-  const runtime = await open(order, context);
+  const { runtime, settings, warnings, keep } = await prepare(order, context, given.flags["demo"] === true);
   try {
-    const directory = projectDir(io.env, runtime.cwd);
-    // The demo is no choice that somebody made for this project.
-    const isDemo = given.flags["demo"] === true;
-    const { preferences, warning } = isDemo ? NOTHING_SAVED : await loadPreferences(directory);
-    const warnings = [...runtime.warnings, ...(warning === undefined ? [] : [warning])].map(sanitizeLine);
     if (!isScreen) for (const text of warnings) screen.warn(`! ${text}`);
-    const settings = resolveSettings(runtime, order, preferences);
     const imageOrder = { cwd: io.cwd, ...runtime.config.multimodal };
     const parts = await Promise.all((given.many["image"] ?? []).map((image) => imagePart(image, imageOrder)));
-    const keep = (chosen: Settings): Promise<string | undefined> =>
-      isDemo ? Promise.resolve(undefined) : remember(chosen, directory);
     if (isScreen) {
       const { runOnScreen } = await import("./tui/on-screen.ts");
       return await runOnScreen({ io, runtime, settings, order, parts, warnings, onChosen: keep });
@@ -95,21 +83,4 @@ function pipedOptions(
     note: (text) => screen.note(text),
     warn: (text) => screen.warn(text),
   };
-}
-
-function open({ cwd, configPath, flags }: Order, { io, createRuntime }: Context): Promise<Runtime> {
-  const order = { cwd, env: io.env, flags };
-  return createRuntime(configPath === undefined ? order : { ...order, configPath });
-}
-
-/** It is a convenience: what cannot be kept is told, and nothing more. */
-async function remember(settings: Settings, directory: string): Promise<string | undefined> {
-  const choice = choiceToSave(settings);
-  if (choice === undefined) return undefined;
-  try {
-    await savePreferences(directory, choice);
-    return undefined;
-  } catch (error) {
-    return `your choice is not remembered: ${sanitizeLine(messageOf(error))}`;
-  }
 }

@@ -108,7 +108,7 @@ export function toolAt(draft: Draft, id: string): { at: number; tool: ToolEntry 
 }
 
 /** How deep what this call started works. Remembered, because the call itself may be gone by then. */
-export function depthBelow(draft: Draft, parent: string): number {
+function depthBelow(draft: Draft, parent: string): number {
   const { depths } = draft.memory;
   const known = depths.get(parent);
   if (known !== undefined) return known;

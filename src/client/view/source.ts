@@ -2,6 +2,7 @@
 // queued, across restarts of the daemon: each event once and in order. Runs in a browser too.
 import { errnoOf, messageOf } from "../../base/coded-error.ts";
 import type { Backoff } from "../backoff.ts";
+import { again } from "./again.ts";
 import { type Batches, createBatches, keepNewest } from "./batches.ts";
 import { readHistory } from "./history.ts";
 import { keepOpen, linkOf, type StreamState } from "./keep-open.ts";
@@ -300,25 +301,6 @@ function thin(inputs: readonly ViewInput[]): readonly ViewInput[] {
   const from = inputs.findLastIndex(({ kind }) => kind === "reset");
   const kept: ReadonlySet<string> = new Set<Kept>(["session", "requests", "queue", "link"]);
   return keepNewest(inputs.slice(Math.max(0, from)), ({ kind }) => (kept.has(kind) ? kind : undefined));
-}
-
-/** A function that lets `read` run, and once more when it was called meanwhile. */
-function again(read: () => Promise<void>, failed: (error: unknown) => void): () => void {
-  let isRunning = false;
-  let isWanted = false;
-  const run = async (): Promise<void> => {
-    isRunning = true;
-    while (isWanted) {
-      isWanted = false;
-      await read();
-    }
-    isRunning = false;
-  };
-  return () => {
-    isWanted = true;
-    // Behind a failure nothing is read any more: whoever is told of it begins anew.
-    if (!isRunning) run().catch(failed);
-  };
 }
 
 function isAbout(change: ChangeView, session_id: string): boolean {

@@ -8,6 +8,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { isObject } from "../../base/json.ts";
 import { reveal, revealLine } from "../../base/sanitize.ts";
+import { invocationText } from "../permissions/invocation-text.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { UserQuestion } from "../tools/types.ts";
@@ -31,7 +32,7 @@ export function permissionRequest(prompt: PermissionPrompt, view: PermissionView
     command === undefined ? undefined : `$ ${reveal(command)}`,
     reason,
     executor === undefined ? undefined : `${executor} runs it itself, and not demian.`,
-    ...(invocation === undefined ? [] : invocationText(invocation)),
+    ...(invocation === undefined ? [] : startWords(invocation)),
   ].filter((line) => line !== undefined);
   const content: ToolCallContent[] = [...diffsOf(view.cwd, changes), ...words.map(textContent)];
   return {
@@ -65,18 +66,9 @@ export function permissionRequest(prompt: PermissionPrompt, view: PermissionView
   };
 }
 
-/** Which agent starts, and all that it is given, word for word. */
-function invocationText(invocation: NonNullable<PermissionPrompt["invocation"]>): string[] {
-  const { agent, provider, model, crossesProvider, receives, handoff, origin } = invocation;
-  const where = crossesProvider
-    ? `This leaves for another provider: ${provider}.`
-    : `It stays with the provider ${provider}.`;
-  return [
-    revealLine(`The agent ${agent} starts, with the model ${model} of ${provider}. ${where}`),
-    ...(origin === undefined ? [] : [revealLine(`It comes from ${origin}.`)]),
-    revealLine(`It receives: ${receives.join(", ")}. Word for word:`),
-    reveal(handoff),
-  ];
+function startWords(invocation: NonNullable<PermissionPrompt["invocation"]>): string[] {
+  const { lines, handoff } = invocationText(invocation);
+  return [...lines.map(revealLine), reveal(handoff)];
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Editor, EMPTY_EDITOR, insert, wholeText, withText } from "../compo
 import type { Input } from "../screen-types.ts";
 import { typedOf } from "./keys.ts";
 
-export const FIELDS = ["backend", "cwd", "name", "prompt"] as const;
+const FIELDS = ["backend", "cwd", "name", "prompt"] as const;
 export type Field = (typeof FIELDS)[number];
 
 export interface SpawnOrder {

@@ -2,23 +2,13 @@
 import type { SessionView } from "../../client/view/types.ts";
 import { STATE_WORDS } from "../../client/view/words.ts";
 import { both, STYLE } from "../rows/style.ts";
+import { STATE_LOOKS, type StateLook } from "../state-looks.ts";
 
-export interface Sign {
-  sign: string;
+export interface Sign extends StateLook {
   word: string;
-  style: string;
 }
 
 type State = SessionView["activity_state"];
-
-const LOOKS: Readonly<Record<State, Omit<Sign, "word">>> = {
-  working: { sign: "●", style: STYLE.good },
-  thinking: { sign: "●", style: STYLE.good },
-  waiting_input: { sign: "?", style: STYLE.warn },
-  waiting_permission: { sign: "?", style: STYLE.warn },
-  idle: { sign: "○", style: STYLE.none },
-  stopped: { sign: "·", style: STYLE.dim },
-};
 
 /** The most pressing thing about it. */
 export function signOf(session: SessionView): Sign {
@@ -40,5 +30,5 @@ export function signOf(session: SessionView): Sign {
 }
 
 function plain(state: State): Sign {
-  return { ...LOOKS[state], word: STATE_WORDS[state] };
+  return { ...STATE_LOOKS[state], word: STATE_WORDS[state] };
 }

@@ -35,7 +35,7 @@ export function terminalTraits(env: Env): TerminalTraits {
   return { hasTitle, ...(desktop === undefined ? {} : { desktop }) };
 }
 
-export function isMultiplexed(env: Env): boolean {
+function isMultiplexed(env: Env): boolean {
   return env["TMUX"] !== undefined || env["STY"] !== undefined || /^(tmux|screen)/.test(env["TERM"] ?? "");
 }
 

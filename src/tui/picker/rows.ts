@@ -2,20 +2,27 @@
 import { safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
 import type { Look } from "../screen-types.ts";
-import { draw, rule } from "../theme.ts";
+import { draw, inRows, rule } from "../theme.ts";
 import type { PickerOption } from "../types.ts";
 import { type PickerState, shownOptions } from "./picker.ts";
+
+/** How many rows a message may take. */
+const MOST_TOLD = 2;
 
 export function pickerLines(picker: PickerState, columns: number, height: number, look: Look): string[] {
   const shown = shownOptions(picker);
   const typed = picker.editor.text === "" ? [] : [piece(safeLine(picker.editor.text), STYLE.accent)];
-  const most = Math.max(1, height - (picker.message === undefined ? 1 : 2));
+  const told =
+    picker.message === undefined
+      ? []
+      : inRows([piece(`! ${safeLine(picker.message)}`, STYLE.warn)], columns, MOST_TOLD);
+  const most = Math.max(1, height - 1 - told.length);
   const from = Math.max(0, Math.min(picker.marked - Math.floor(most / 2), shown.length - most));
   const lines: Line[] = [
     rule([piece(safeLine(picker.title), STYLE.bold)], typed, columns, STYLE.accent),
     ...shown.slice(from, from + most).map((option, at) => optionLine(option, from + at === picker.marked)),
     ...(shown.length === 0 ? [[piece(emptyText(picker), STYLE.dim)]] : []),
-    ...(picker.message === undefined ? [] : [[piece(`! ${safeLine(picker.message)}`, STYLE.warn)]]),
+    ...told,
   ];
   return lines.slice(0, Math.max(1, height)).map((line) => draw(line, columns, look));
 }

@@ -94,7 +94,7 @@ function wrapped(lines: readonly Line[], width: number): Piece[][] {
 }
 
 /** A line for each line break in it. */
-export function inlineLines(content: readonly Inline[], style: string, theme: RowTheme): Piece[][] {
+function inlineLines(content: readonly Inline[], style: string, theme: RowTheme): Piece[][] {
   const lines: Piece[][] = [[]];
   const put = (text: string, look: string): void => {
     for (const [at, part] of safeText(text).split("\n").entries()) {

@@ -14,7 +14,7 @@ const IS_PLAIN = /^[\n\t -~]*$/;
 
 const TAB = 4;
 /** A tab in what is to be decided upon; the same sign in the text itself is shown by its number. */
-export const TAB_SIGN = "⇥";
+const TAB_SIGN = "⇥";
 const REVEALED = /[^ -~]/u;
 
 /** Lines of prose, code or output. */

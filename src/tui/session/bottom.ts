@@ -4,7 +4,7 @@ import { textOf } from "../../protocol/message-text.ts";
 import { isEmpty } from "../composer/editor.ts";
 import { revealedLine, safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
-import { parts } from "../theme.ts";
+import { inRows, parts } from "../theme.ts";
 import { completions } from "./chat.ts";
 import { askedOf, focused, hasQuestions, isTurnRunning, waiting } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
@@ -58,9 +58,19 @@ export function completionLines(
 
 type HintContext = Pick<UiContext, "canGoBack" | "pickers" | "requestFocus" | "endsWithScreen">;
 
-/** The last line: what was just told, or the keys. */
-export function hintLine(ui: SessionUi, context: HintContext, columns: number): Line {
-  const { notice, armed } = ui;
+/** The last lines: what was just told, in at most so many rows, or the keys in one. */
+export function hintLines(
+  ui: SessionUi,
+  context: HintContext,
+  { columns, most }: { columns: number; most: number },
+): Line[] {
+  const told = toldLine(ui, context);
+  if (told !== undefined) return inRows(told, columns, most);
+  const keys = hints(ui, context).map(([names, words]) => piece(`${names} ${words}`, STYLE.dim));
+  return [parts(keys, columns)];
+}
+
+function toldLine({ notice, armed, view, feed }: SessionUi, context: HintContext): Line | undefined {
   if (armed?.what === "leave") {
     const rest = context.endsWithScreen ? "" : "; the session goes on without this screen";
     return [piece(`Ctrl-C again leaves${rest}`, STYLE.warn)];
@@ -71,16 +81,12 @@ export function hintLine(ui: SessionUi, context: HintContext, columns: number): 
     const mark = { info: "", warn: "! ", error: "✗ " }[notice.level];
     return [piece(mark, style), piece(safeLine(notice.text), style)];
   }
-  const { link } = ui.view;
+  const { link } = view;
   if (link.state === "lost") {
     const why = link.message === undefined ? "" : `: ${safeLine(link.message)}`;
     return [piece(`! connection lost, looking for the daemon; your place and text stay${why}`, STYLE.warn)];
   }
-  if (ui.feed.isLoading) return [piece("reading earlier events …", STYLE.dim)];
-  return parts(
-    hints(ui, context).map(([keys, words]) => piece(`${keys} ${words}`, STYLE.dim)),
-    columns,
-  );
+  return feed.isLoading ? [piece("reading earlier events …", STYLE.dim)] : undefined;
 }
 
 type Hint = readonly [keys: string, words: string];

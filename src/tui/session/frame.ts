@@ -9,7 +9,7 @@ import type { FeedLayout, Row } from "../rows/types.ts";
 import { widthOf } from "../rows/wrap.ts";
 import type { Look } from "../screen-types.ts";
 import { draw, rule } from "../theme.ts";
-import { completionLines, hintLine, queueLines, waitingLines } from "./bottom.ts";
+import { completionLines, hintLines, queueLines, waitingLines } from "./bottom.ts";
 import { choicePanel, type Panel, questionPanel } from "./choice-rows.ts";
 import { composerBlock } from "./composer-block.ts";
 import { headerLines } from "./header.ts";
@@ -42,7 +42,8 @@ export function sessionFrame(ui: SessionUi, options: FrameOptions): Frame {
   const { columns, rows } = ui.size;
   const put = (line: Line): string => draw(line, columns, look);
   const header = headerLines(ui, { ...options, columns, rows: rows >= 12 ? 2 : 1 }).map(put);
-  const hint = rows >= 3 ? [put(hintLine(ui, options.context, columns))] : [];
+  const most = rows >= 16 ? 2 : 1;
+  const hint = rows >= 3 ? hintLines(ui, options.context, { columns, most }).map(put) : [];
   const room = Math.max(0, rows - header.length - hint.length);
   const bottom = bottomBlock(ui, options, room);
   const height = Math.max(0, room - bottom.rows.length);

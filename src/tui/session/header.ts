@@ -2,26 +2,14 @@
 import type { View } from "../../client/view/types.ts";
 import { costText, tokensText } from "../../client/view/words.ts";
 import { safeLine } from "../rows/safe.ts";
-import { type Piece, piece, STYLE } from "../rows/style.ts";
+import { both, type Piece, piece, STYLE } from "../rows/style.ts";
+import { STATE_LOOKS, type StateLook } from "../state-looks.ts";
 import { parts, spread } from "../theme.ts";
 import { isTurnRunning, waiting } from "./state.ts";
 import type { SessionUi } from "./ui-types.ts";
 
-interface State {
-  sign: string;
-  word: string;
-  style: string;
-}
-
-const STATES: Readonly<Record<string, State>> = {
-  working: { sign: "●", word: "working", style: STYLE.good },
-  thinking: { sign: "∴", word: "thinking", style: STYLE.good },
-  waiting_input: { sign: "?", word: "waiting_input", style: `1;${STYLE.warn}` },
-  waiting_permission: { sign: "!", word: "waiting_permission", style: `1;${STYLE.warn}` },
-  idle: { sign: "○", word: "idle", style: STYLE.none },
-  stopped: { sign: "–", word: "stopped", style: STYLE.dim },
-};
-const UNKNOWN: State = { sign: "·", word: "connecting", style: STYLE.dim };
+/** While it is not known yet, and of a newer daemon's states. */
+const UNKNOWN: StateLook = { sign: "·", style: STYLE.dim };
 
 export interface HeaderOptions {
   title: string;
@@ -33,10 +21,13 @@ export interface HeaderOptions {
 
 export function headerLines(ui: SessionUi, { title, settings, columns, rows }: HeaderOptions): Piece[][] {
   const { view } = ui;
-  const state = STATES[stateOf(ui)] ?? UNKNOWN;
+  const state = stateOf(ui);
+  const look = (STATE_LOOKS as Partial<Record<string, StateLook>>)[state] ?? UNKNOWN;
+  const isWaiting = state === "waiting_input" || state === "waiting_permission";
   const who = view.session?.name ?? view.session?.title ?? title;
   const first: Piece[] = [
-    piece(`${state.sign} ${state.word}`, state.style),
+    // In the words of the API (docs/faces.md).
+    piece(`${look.sign} ${safeLine(state)}`, isWaiting ? both(STYLE.bold, look.style) : look.style),
     piece("  "),
     piece(safeLine(who), STYLE.bold),
   ];

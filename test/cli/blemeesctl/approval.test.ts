@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ROOT, startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { removeSessions } from "../../support/sessions.ts";
 
 const PROGRAM = join(ROOT, "dist/blemeesctl.js");
 
@@ -12,8 +13,9 @@ const children: ChildProcess[] = [];
 beforeAll(async () => {
   daemon = await startDaemon();
 });
-afterEach(() => {
+afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
+  await removeSessions(daemon);
 });
 afterAll(() => daemon.close());
 

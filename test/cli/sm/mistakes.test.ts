@@ -1,8 +1,9 @@
 // What sm does with what a person or an agent got wrong, against the real daemon with the demo agent.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { removeSessions } from "../../support/sessions.ts";
 import { BuiltProgram, type Ran } from "../built-program.ts";
 
 let program: BuiltProgram;
@@ -10,6 +11,7 @@ let daemon: TestDaemon;
 beforeAll(async () => {
   [program, daemon] = await Promise.all([BuiltProgram.build("sm"), startDaemon()]);
 });
+afterEach(() => removeSessions(daemon));
 afterAll(async () => {
   await daemon.close();
   program.remove();
@@ -158,7 +160,7 @@ test("an unknown command is one JSON document too, and --json behind two dashes 
 test.each(["file", "directory"])("a %s is no socket, and no daemon is started there", async (what) => {
   const path = join(daemon.home, "run", what);
   if (what === "file") writeFileSync(path, "");
-  else mkdirSync(path);
+  else mkdirSync(path, { recursive: true });
   const { code, stderr } = await sm("all", "--socket", path);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`${path} is not a socket`) });
 });

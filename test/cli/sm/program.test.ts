@@ -1,9 +1,10 @@
 // sm as people run it, against the real daemon with the demo agent.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { SessionView } from "../../../src/client/index.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { removeSessions } from "../../support/sessions.ts";
 import { BuiltProgram, type Ran } from "../built-program.ts";
 
 let program: BuiltProgram;
@@ -11,6 +12,7 @@ let daemon: TestDaemon;
 beforeAll(async () => {
   [program, daemon] = await Promise.all([BuiltProgram.build("sm"), startDaemon()]);
 });
+afterEach(() => removeSessions(daemon));
 afterAll(async () => {
   await daemon.close();
   program.remove();

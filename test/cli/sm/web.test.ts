@@ -1,5 +1,5 @@
 // sm web: the link on stdout, what to do with it on stderr, and a browser that learns it without anybody else seeing it.
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adviceLines, browserCommand, writePage } from "../../../src/cli/sm/web.ts";
@@ -71,7 +71,8 @@ describe("--open", () => {
     async () => {
       const bin = join(daemon.home, "bin");
       const said = join(daemon.home, "said");
-      mkdirSync(bin);
+      mkdirSync(bin, { recursive: true });
+      rmSync(said, { force: true });
       writeFileSync(
         join(bin, "xdg-open"),
         `#!/bin/sh\nprintf '%s' "$*" > "${said}.new" && mv "${said}.new" "${said}"\n`,
@@ -91,9 +92,10 @@ describe("--open", () => {
 
   test("a file that was there before is closed to others before the link is in it", () => {
     const directory = join(daemon.home, "open-before");
-    mkdirSync(directory);
+    mkdirSync(directory, { recursive: true });
     const file = join(directory, "open-dashboard.html");
-    writeFileSync(file, "old", { mode: 0o644 });
+    writeFileSync(file, "old");
+    chmodSync(file, 0o644);
     expect(writePage("http://127.0.0.1:1/#token=x", directory)).toBe(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });

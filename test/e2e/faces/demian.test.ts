@@ -450,4 +450,74 @@ inTmux("--daemon", () => {
     await back.until(/Made\.[\s\S]*✓ done/);
     expect(existsSync(join(machine.cwd, "made.txt"))).toBe(true);
   });
+
+  const onDaemon = (folder: string): Promise<TmuxTerminal> =>
+    open(folder, { command: ["env", "-C", machine.cwd, ...DEMIAN, "--daemon"], env: machine.env });
+
+  test("lets choose until the first message, which starts the session; later the keys are letters", async () => {
+    const screen = await onDaemon("daemon-choose");
+    screen.save("empty");
+    screen.press("p");
+    await screen.until(/> ✓ local +small/);
+    screen.press("Down", "Enter");
+    await screen.until("provider other (interactive) · model large (config)");
+    screen.press("m");
+    await screen.until(/─ model ─/);
+    await send(screen, "huge");
+    await screen.until("model huge (interactive)");
+    screen.press("a");
+    await screen.until(/plan /);
+    await send(screen, "plan");
+    await screen.until("provider other, model huge, agent plan");
+    screen.save("chosen");
+    expect(await machine.json("all")).toEqual({ sessions: [] });
+    model.script(chatReply("Hello."));
+    await send(screen, "so p m a");
+    await screen.until(/Hello\.[\s\S]*✓ done/);
+    screen.save("begun");
+    expect(model.requests[0]?.body).toMatchObject({ model: "huge" });
+    screen.press("p");
+    await screen.until(/\n> p\n/);
+    screen.press("C-u");
+    await send(screen, "/exit");
+    expect(await screen.ended()).toBe(0);
+    expect(screen.screen()).toMatch(/it goes on without the screen: sm attach \S+/);
+  });
+
+  test("/compact is carried out by the session, and refused while a turn runs", async () => {
+    const screen = await onDaemon("daemon-compact");
+    for (let n = 1; n <= 6; n += 1) {
+      model.script(chatReply(`answer ${n} `.repeat(40)));
+      await send(screen, `question ${n}`);
+      await screen.until(new RegExp(`answer ${n} [\\s\\S]*✓ done[\\s\\S]*Enter sends`));
+    }
+    await send(screen, "/compact");
+    await screen.until(/Compacted: \d+ messages became a summary, about \d+\s+tokens became \d+/);
+    screen.save("compacted");
+    model.script(stuck("thinking about it"));
+    await send(screen, "one more");
+    await screen.until("thinking about it");
+    expect(JSON.stringify(messagesOf(model, 6)[0])).toContain("[Summary of the earlier conversation]");
+    await send(screen, "/compact");
+    await screen.until(/\/compact works when no turn runs/);
+    screen.press("C-u");
+    screen.press("C-c");
+    await screen.until(/interrupted[\s\S]*Enter sends/);
+  });
+
+  test("a session that cannot be started is told, the text is back, and /exit leaves nothing behind", async () => {
+    const config = JSON.parse(readFileSync(world.configFile, "utf8")) as object;
+    const broken = JSON.stringify({ ...config, defaultProvider: "locked" });
+    writeFileSync(join(machine.home, ".demian/config.json"), broken);
+    const screen = await onDaemon("daemon-fails");
+    await screen.until(/NOT_SET_ANYWHERE[\s\S]*p chooses another provider/);
+    await send(screen, "hello there");
+    await screen.until(/\n> hello there\n[\s\S]*not sent: [\s\S]*NOT_SET_ANYWHERE/);
+    screen.save("told");
+    screen.press("C-u");
+    await send(screen, "/exit");
+    expect(await screen.ended()).toBe(0);
+    expect(await machine.json("all")).toEqual({ sessions: [] });
+    expect(screen.screen()).not.toContain("sm attach");
+  });
 });

@@ -250,15 +250,16 @@ describe("ids that walk out of a directory", () => {
   test("positive control: a good id does make its two files, and close with delete removes exactly them", async () => {
     const client = await jsonl.connect();
     const before = Object.keys(picture());
-    await openDemo(client, "good.id-1_x");
-    await client.turn("good.id-1_x", "hello");
+    const session_id = `good.id-1_x${newId()}`;
+    await openDemo(client, session_id);
+    await client.turn(session_id, "hello");
     const log = join(jsonl.current.home, "log");
     expect(
       readdirSync(log)
-        .filter((name) => name.startsWith("good"))
+        .filter((name) => name.startsWith(session_id))
         .sort(),
-    ).toEqual(["good.id-1_x.jsonl", "good.id-1_x.usage.json"]);
-    await ask(client, "close", { session_id: "good.id-1_x", delete: true });
+    ).toEqual([`${session_id}.jsonl`, `${session_id}.usage.json`]);
+    await ask(client, "close", { session_id, delete: true });
     expect(Object.keys(picture())).toEqual(before);
     expect(existsSync(join(jsonl.current.home, "victim.jsonl"))).toBe(true);
   });

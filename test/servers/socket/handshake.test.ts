@@ -10,7 +10,7 @@ import type { ServerContext } from "../../../src/servers/types.ts";
 import { startDaemon } from "../../support/daemon.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { checkOutbound } from "../../support/schemas.ts";
-import { ask, barrier, claudeFound, useDaemon } from "./talk.ts";
+import { ask, barrier, claudeFound, newId, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon();
 const HELLO = { type: "blemeesd.hello", client: "test/1", protocol: "blemees/2" };
@@ -145,7 +145,7 @@ test("without a real agent the demo is shown, and its sessions work", async () =
 
 test("a client that half-closes still gets the replies to what it wrote", async () => {
   const client = await connect();
-  const open = { type: "blemeesd.open", id: "o", session_id: "half", backend: "demo", options: {} };
+  const open = { type: "blemeesd.open", id: "o", session_id: newId(), backend: "demo", options: {} };
   for (const frame of [HELLO, open, { type: "blemeesd.ping", id: "p" }]) client.send(frame);
   client.socket.end();
   await client.closed;

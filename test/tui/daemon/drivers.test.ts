@@ -158,11 +158,13 @@ test("the list and the session that is opened from it share one stream of change
   const id = await driver.spawn({ backend: "demo", prompt: "", cwd: daemon.home });
   await vi.waitFor(() => expect(seen(id)).toBeDefined(), PATIENT);
   const opened = driver.open(id);
+  closers.push(() => opened.close());
   const inputs: ViewInput[] = [];
   opened.start((batch) => inputs.push(...batch));
   const live = () => inputs.findLast((input) => input.kind === "link");
   await vi.waitFor(() => expect(live()).toMatchObject({ state: "live" }), PATIENT);
-  expect(await http.status()).toMatchObject({ http: { streams: 2 } });
+  // Those of the tests before may not be seen to have ended yet.
+  await vi.waitFor(async () => expect(await http.status()).toMatchObject({ http: { streams: 2 } }), PATIENT);
   await opened.send("hello");
   await vi.waitFor(() => expect(seen(id)?.turns).toBe(1), PATIENT);
   await opened.close();

@@ -162,8 +162,10 @@ describe("nothing passes for a row of ours", () => {
 
   test.each(Object.entries(PLACES).filter(([name]) => name !== "a message"))("in %s", (_, place) => {
     const faults: string[] = [];
-    for (const fake of FAKES) {
-      for (const between of breaks) {
+    for (const [at, fake] of FAKES.entries()) {
+      for (const [n, between] of breaks.entries()) {
+        // All of them together with `npm run chaos`; else each once behind a new line, and each break once.
+        if (!IS_CHAOS && at > 0 && n > 0) continue;
         for (const isOpen of fake === FAKES[0] ? [true, false] : [true]) {
           const evil = countOurs(place(`a${between}${fake}`), isOpen);
           const plain = countOurs(place(`a${between}${filler(fake)}`), isOpen);

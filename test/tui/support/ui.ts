@@ -9,7 +9,7 @@ import { createUi, isUnfolded } from "../../../src/tui/session/state.ts";
 import { reduce } from "../../../src/tui/session/ui.ts";
 import type { Effect, SessionUi, UiContext, UiEvent } from "../../../src/tui/session/ui-types.ts";
 
-export const LOOK = { hasColour: false, isAscii: false };
+const LOOK = { hasColour: false, isAscii: false };
 
 export function liveView(change: Partial<View> = {}): View {
   return { ...applyInputs(emptyView(), [{ kind: "link", state: "live" }]), ...change };

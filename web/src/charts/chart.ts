@@ -13,7 +13,7 @@ const COLOURS: Readonly<Record<Colour, string>> = {
   rest: "--text-faint",
 };
 
-export class ChartElement extends LitElement {
+class ChartElement extends LitElement {
   static override properties = {
     spec: { attribute: false },
     point: { state: true },

@@ -19,7 +19,7 @@ const WORDS: Record<Range, string> = { hour: "Hour", day: "Day", week: "Week" };
 /** How often it looks again while it is seen. */
 const AGAIN_MS = 15_000;
 
-export class StatsElement extends LitElement {
+class StatsElement extends LitElement {
   static override properties = {
     app: { attribute: false },
     sessionId: { attribute: false },

@@ -41,7 +41,7 @@ const KEYS_OF_LIST = ["fleet", "search", "folded", "minute"] as const;
 /** From this width on a row is one line with columns. */
 const WIDE_PX = 760;
 
-export class FleetElement extends LitElement {
+class FleetElement extends LitElement {
   static override properties = { app: { attribute: false } };
   declare app: App | undefined;
 

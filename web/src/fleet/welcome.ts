@@ -3,7 +3,7 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import type { App, DaemonStatus } from "../app-types.ts";
 import { icon } from "../icons.ts";
 
-export class WelcomeElement extends LitElement {
+class WelcomeElement extends LitElement {
   static override properties = {
     app: { attribute: false },
     status: { state: true },

@@ -34,7 +34,7 @@ const NAMES: Readonly<Record<string, string>> = {
   X: "Shift X",
 };
 
-export class HelpElement extends LitElement {
+class HelpElement extends LitElement {
   static override properties = { app: { attribute: false } };
   declare app: App | undefined;
 

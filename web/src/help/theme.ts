@@ -12,7 +12,7 @@ const LOOKS: Record<Theme, { icon: IconName; label: string }> = {
   dark: { icon: "moon", label: "Colours: dark" },
 };
 
-export function readTheme(): Theme {
+function readTheme(): Theme {
   try {
     const kept = localStorage.getItem(KEY);
     return THEMES.find((theme) => theme === kept) ?? "system";
@@ -22,7 +22,7 @@ export function readTheme(): Theme {
   }
 }
 
-export function setTheme(theme: Theme): void {
+function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
@@ -49,7 +49,7 @@ export function watchTheme(listener: () => void): () => void {
   };
 }
 
-export class ThemeElement extends LitElement {
+class ThemeElement extends LitElement {
   #end: (() => void) | undefined;
 
   protected override createRenderRoot(): HTMLElement {

@@ -14,7 +14,7 @@ export function codeBlock(code: string, lang: string): TemplateResult {
   </figure>`;
 }
 
-export function codeSpans(code: string, lang: string): unknown[] {
+function codeSpans(code: string, lang: string): unknown[] {
   return highlight(code, lang).map((line, index) => [
     index === 0 ? "" : "\n",
     line.map(({ text, scope }) =>

@@ -18,7 +18,7 @@ export function queueView(
   </ol>`;
 }
 
-export function queuedText({ message }: QueuedMessage): string {
+function queuedText({ message }: QueuedMessage): string {
   if (typeof message.content === "string") return message.content;
   return message.content
     .map((block) => ("text" in block && typeof block.text === "string" ? block.text : `[${block.type}]`))

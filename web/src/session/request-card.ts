@@ -17,7 +17,7 @@ import { questionForm } from "./question-form.ts";
 const SETTLE_MS = 350;
 const NEVER = Number.POSITIVE_INFINITY;
 
-export class RequestElement extends LitElement {
+class RequestElement extends LitElement {
   static override properties = {
     app: { attribute: false },
     request: { attribute: false },

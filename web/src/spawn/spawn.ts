@@ -19,7 +19,7 @@ import {
 } from "./form.ts";
 import { readKept, writeKept } from "./kept.ts";
 
-export class SpawnElement extends LitElement {
+class SpawnElement extends LitElement {
   static override properties = {
     app: { attribute: false },
     form: { state: true },

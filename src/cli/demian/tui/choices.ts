@@ -9,11 +9,15 @@ import {
   findProvider,
   problemOf,
   type Settings,
+  withAgent,
   withAgentOf,
   withModel,
   withProvider,
 } from "../settings.ts";
 import { type Main, teamLine } from "../sub-agents.ts";
+
+/** What is said at the start. */
+export const PICKER_KEYS = "in an empty line p chooses the provider, m the model, a the agent";
 
 export interface ChoicesOptions {
   runtime: Runtime;
@@ -93,8 +97,7 @@ export class Choices {
     const { runtime } = this.#options;
     const session = await this.#session();
     if (session === undefined) {
-      runtime.agents.get(name);
-      await this.#take({ ...this.#settings, agent: { value: name, source: "interactive" } });
+      await this.#take(withAgent(this.#settings, runtime, name));
       return;
     }
     await session.use({ agent: name });

@@ -14,7 +14,7 @@ import { CARRY_OUT, noPlan, planMade } from "../plan-words.ts";
 import { chosenOf, placeWords, type Settings, settingsWords } from "../settings.ts";
 import { subAgentLines, teamLine } from "../sub-agents.ts";
 import { Asking } from "./asking.ts";
-import { Choices } from "./choices.ts";
+import { Choices, PICKER_KEYS } from "./choices.ts";
 import { commandsOf, compactBlock } from "./commands.ts";
 import { BACKEND } from "./event-frames.ts";
 import { Feed } from "./feed.ts";
@@ -37,8 +37,6 @@ interface Work {
   text: string;
   usePlan?: true;
 }
-
-const KEYS = "in an empty line p chooses the provider, m the model, a the agent";
 
 export class LocalDriver implements SessionDriver {
   readonly session_id = `ses_${randomUUID()}`;
@@ -110,7 +108,7 @@ export class LocalDriver implements SessionDriver {
     const { runtime, warnings } = this.#options;
     this.#feed.start(listener);
     this.#feed.introduce(this.#choices.settings);
-    this.#feed.say("info", `${this.settings().join(" · ")}\n${KEYS}`);
+    this.#feed.say("info", `${this.settings().join(" · ")}\n${PICKER_KEYS}`);
     for (const warning of warnings) this.#feed.say("warn", warning);
     if (runtime.config.agentMode === "multi-agent") {
       this.#feed.say("info", `multi-agent: ${teamLine(runtime, this.#choices.main)}`);

@@ -1,15 +1,17 @@
 // `demian --daemon`: the screen on a session of blemeesd, which lives on when the screen is left.
-import { realpath } from "node:fs/promises";
 import { CodedError } from "../../../base/coded-error.ts";
 import type { HttpClient, HttpOptions, SpawnBody } from "../../../client/index.ts";
-import { loadConfig } from "../../../runtime/config/load.ts";
-import { createSessionDriver } from "../../../tui/daemon/session-driver.ts";
+import { mainAgent } from "../../../runtime/agents/from-config.ts";
+import type { Runtime } from "../../../runtime/session-types.ts";
 import { assertTerminal, runSessionScreen } from "../../../tui/index.ts";
 import { type Arguments, UsageError } from "../../command.ts";
 import { reach, startDaemon } from "../../sm/start-daemon.ts";
 import type { Context } from "../command.ts";
 import { type Order, orderOf } from "../order.ts";
-import { unknownProvider } from "../settings.ts";
+import { prepare } from "../prepare.ts";
+import { chosenOf, findProvider, providerKeys, type Settings, unknownProvider } from "../settings.ts";
+import { askTrust } from "../trust-start.ts";
+import { DeferredDriver } from "./deferred.ts";
 
 /** What a session of the daemon is opened with; everything else is of a runtime in this process. */
 const TAKEN: ReadonlySet<string> = new Set([
@@ -30,81 +32,93 @@ export async function runOnDaemon(
   message: string | undefined,
   context: Context,
 ): Promise<number> {
-  const { io } = context;
-  const order = orderOf(given, io.cwd);
-  const body = spawnBody(given, message, order);
-  await assertProvider(order, context);
+  const { io, output } = context;
+  assertTaken(given);
   const terminal = { stdin: process.stdin, stdout: process.stdout, env: io.env };
   assertTerminal(terminal);
-  const http = await connect(context);
-  const { session } = await http.spawn(body);
-  const { session_id } = session;
-  const driver = createSessionDriver({ http, session_id, title: `${body.backend} · ${body.cwd}` });
+  assertOutside(context);
+  const isDemo = given.flags["demo"] === true;
+  if (message === undefined && !isDemo) await askTrust(orderOf(given, io.cwd), context);
+  const { driver, runtime } = await prepareDriver(given, context);
   try {
+    // Before the screen, so that the first message does not wait for it.
+    await connect(context, (text) => output.note(text));
+    if (message !== undefined) await driver.begin(message);
     return await runSessionScreen({ io: terminal, driver });
   } finally {
     await driver.close();
-    context.output.note(`· it goes on without the screen: sm attach ${session_id}`);
+    await runtime.close();
+    const { session_id, isSpawning } = driver;
+    if (session_id !== "") output.note(`· it goes on without the screen: sm attach ${session_id}`);
+    else if (isSpawning) output.note("· the daemon did not say yet what became of the session: sm all");
   }
 }
 
-export function spawnBody(given: Arguments, message: string | undefined, order: Order): SpawnBody {
-  const odd = Object.entries(given.flags).find(
-    ([name, value]) => value !== undefined && !TAKEN.has(name),
-  )?.[0];
-  const many = Object.entries(given.many).find(([, values]) => values.length > 0)?.[0];
-  const refused = odd ?? many;
-  if (refused !== undefined) {
-    throw new UsageError(
-      `--daemon cannot take --${refused}: only a runtime in this process can; leave one of both out`,
-    );
-  }
-  const { cwd, agent, provider, model, flags } = order;
+/** The runtime is only for what can be chosen; whoever prepares them closes both. */
+export async function prepareDriver(
+  given: Arguments,
+  context: Context,
+): Promise<{ driver: DeferredDriver; runtime: Runtime }> {
+  const order = orderOf(given, context.io.cwd);
+  const isDemo = given.flags["demo"] === true;
+  const backend = isDemo ? "demo" : "demian";
+  const { runtime, settings, warnings, keep } = await prepare(order, context, isDemo);
+  assertKnown(runtime, order, settings);
+  const driver = new DeferredDriver({
+    runtime,
+    settings,
+    order,
+    backend,
+    warnings,
+    onChosen: keep,
+    // Looked for each time: one that has ended meanwhile is started again.
+    spawn: async (chosen, prompt, note) => {
+      const http = await connect(context, note);
+      const { session } = await http.spawn({ ...spawnBody(order, chosen), backend, prompt });
+      return { http, session_id: session.session_id };
+    },
+  });
+  return { driver, runtime };
+}
+
+/** What only a runtime in this process can do is refused. */
+export function assertTaken({ flags, many }: Arguments): void {
+  const odd = Object.entries(flags).find(([name, value]) => value !== undefined && !TAKEN.has(name))?.[0];
+  const refused = odd ?? Object.entries(many).find(([, values]) => values.length > 0)?.[0];
+  if (refused === undefined) return;
+  throw new UsageError(
+    `--daemon cannot take --${refused}: only a runtime in this process can; leave one of both out`,
+  );
+}
+
+/** All that is chosen is said: what the screen shows is what the session gets. */
+export function spawnBody({ cwd, flags }: Order, settings: Settings): SpawnBody {
+  const { agent, provider, model } = chosenOf(settings);
   const { agentMode } = flags;
-  const wanted = provider === undefined ? model : model === undefined ? provider : `${provider}/${model}`;
-  const options = {
-    ...(agent === undefined ? {} : { mode: agent }),
-    ...(agentMode === undefined ? {} : { agent_mode: agentMode }),
-  };
   return {
-    backend: given.flags["demo"] === true ? "demo" : "demian",
     cwd,
-    ...(wanted === undefined ? {} : { model: wanted }),
-    ...(message === undefined ? {} : { prompt: message }),
-    ...(Object.keys(options).length === 0 ? {} : { options }),
+    model: model === undefined ? provider : `${provider}/${model}`,
+    options: { mode: agent, ...(agentMode === undefined ? {} : { agent_mode: agentMode }) },
   };
 }
 
-/** The daemon would take a provider that is not there for a model of the usual one. */
-async function assertProvider({ cwd, provider }: Order, { io }: Context): Promise<void> {
-  if (provider === undefined) return;
-  const known = await providersOf(cwd, io.env);
-  if (known === undefined || known.includes(provider)) return;
-  throw new CodedError("unknown_provider", unknownProvider(known, provider));
+/** Before anything is drawn: the daemon would take a provider that is not there for a model of the usual one. */
+function assertKnown(runtime: Runtime, { provider }: Order, { agent }: Settings): void {
+  mainAgent(runtime.agents, agent.value);
+  if (provider === undefined || findProvider(runtime, provider) !== undefined) return;
+  throw new CodedError("unknown_provider", unknownProvider(providerKeys(runtime), provider));
 }
 
-/** Undefined: they cannot be found out here, and the daemon will say why. */
-async function providersOf(cwd: string, env: Context["io"]["env"]): Promise<string[] | undefined> {
-  try {
-    const { config } = await loadConfig({ cwd: await realpath(cwd), env });
-    return Object.keys(config.providers);
-  } catch {
-    return undefined; // a config with a fault, a directory that is not there
-  }
-}
-
-async function connect({ io, output, daemonProgram }: Context): Promise<HttpClient> {
-  const { env } = io;
+function assertOutside({ io: { env } }: Context): void {
   const self = env["BLEMEES_SESSION_ID"];
-  if (self !== undefined && self !== "") {
-    throw new CodedError(
-      "inside_an_agent",
-      "an agent of blemeesd has no terminal; use `sm spawn demian` here",
-    );
-  }
+  if (self === undefined || self === "") return;
+  throw new CodedError("inside_an_agent", "an agent of blemeesd has no terminal; use `sm spawn demian` here");
+}
+
+async function connect({ io, daemonProgram }: Context, note: (text: string) => void): Promise<HttpClient> {
+  const { env } = io;
   const socket = env["BLEMEESD_SOCKET"] || undefined;
   const options: HttpOptions = socket === undefined ? {} : { socket };
   const http = await reach(options);
-  if (http !== undefined) return http;
-  return startDaemon({ program: daemonProgram, socket, env, note: (text) => output.note(text) }, options);
+  return http ?? startDaemon({ program: daemonProgram, socket, env, note }, options);
 }

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "../../../base/coded-error.ts";
 import type { Answer, Choice, RequestPayload, RequestRow } from "../../../protocol/requests.ts";
+import { invocationText } from "../../../runtime/permissions/invocation-text.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../../../runtime/permissions/types.ts";
 import type { UserQuestion } from "../../../runtime/tools/types.ts";
 import { changesOf } from "./changes.ts";
@@ -109,23 +110,15 @@ function reasonOf({ reason, widens, executor, invocation }: PermissionPrompt): s
     reason,
     widens ? WIDENS : undefined,
     executor === undefined ? undefined : `${executor} runs it itself, outside of demian's sandbox.`,
-    ...(invocation === undefined ? [] : invocationText(invocation)),
+    ...(invocation === undefined ? [] : startWords(invocation)),
   ]
     .filter((line) => line !== undefined)
     .join("\n");
 }
 
-function invocationText(invocation: NonNullable<PermissionPrompt["invocation"]>): string[] {
-  const { agent, provider, model, crossesProvider, receives, handoff, origin } = invocation;
-  const where = crossesProvider
-    ? `This leaves for another provider: ${provider}.`
-    : `It stays with the provider ${provider}.`;
-  return [
-    `The agent ${agent} starts, with the model ${model} of ${provider}. ${where}`,
-    ...(origin === undefined ? [] : [`It comes from ${origin}.`]),
-    `It receives: ${receives.join(", ")}. Word for word:`,
-    handoff,
-  ];
+function startWords(invocation: NonNullable<PermissionPrompt["invocation"]>): string[] {
+  const { lines, handoff } = invocationText(invocation);
+  return [...lines, handoff];
 }
 
 function detailsOf({ sandbox }: PermissionPrompt): Pick<RequestPayload, "details"> {

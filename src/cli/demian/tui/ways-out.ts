@@ -1,5 +1,13 @@
-// What somebody can do whose first provider does not work; more of it where none does, which is how newcomers begin.
-import type { ProviderChoice } from "../../../runtime/session-types.ts";
+// What is wrong with a provider, and what somebody can do then; more of it where none works, which is how newcomers begin.
+import type { ProviderChoice, Runtime } from "../../../runtime/session-types.ts";
+import { canBeUsed, findProvider, problemOf, providerKeys, unknownProvider } from "../settings.ts";
+
+/** Undefined: it can be used, as far as can be seen from here. */
+export function troubleOf(runtime: Pick<Runtime, "providers">, key: string): string | undefined {
+  const choice = findProvider(runtime, key);
+  if (choice === undefined) return unknownProvider(providerKeys(runtime), key);
+  return canBeUsed(choice) ? undefined : problemOf(choice);
+}
 
 export function waysOut(providers: readonly ProviderChoice[]): string[] {
   if (providers.some(({ isReady }) => isReady)) return ["p chooses another provider, m another model"];

@@ -9,7 +9,7 @@ import type { HttpContext, HttpLimits, WebDoor } from "../types.ts";
 import { createWebFiles, type WebFiles } from "./files.ts";
 import { Tickets } from "./tickets.ts";
 
-export const DEFAULT_PORT = 7433;
+const DEFAULT_PORT = 7433;
 /** Tries with a word that is no ticket: so many a minute get an answer of their own. */
 const MAX_WRONG = 20;
 const WRONG_WINDOW_MS = 60_000;

@@ -17,7 +17,7 @@ export async function send(screen: TmuxTerminal, text: string): Promise<void> {
 
 /** Keys count only when they were hardly typed for something else: not in the first second of a turn. */
 export async function asked(screen: TmuxTerminal, what: string | RegExp): Promise<string> {
-  await screen.until(/turn 0:0[1-9]/);
+  await screen.until(/turn (?!0:00)\d+:\d\d/);
   return screen.until(what);
 }
 

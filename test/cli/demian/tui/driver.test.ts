@@ -14,7 +14,8 @@ import {
 import { messagesOf } from "../every-terminal.ts";
 import { delegate, teamOf, write } from "../several-agents.ts";
 import { World } from "../world.ts";
-import { entries, Stage, type StageOptions } from "./stage.ts";
+import { Stage, type StageOptions } from "./stage.ts";
+import { entries } from "./watcher.ts";
 
 const world = new World();
 let model: ModelServer;

@@ -1,50 +1,56 @@
-// What `demian --daemon` asks the daemon for, and what it refuses.
-import { describe, expect, test } from "vitest";
+// `demian --daemon`: what it asks the daemon for and what it refuses; and its driver without a screen, on a real daemon
+// whose demian talks to a model on loopback.
+import { rmSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parseArguments } from "../../../../src/cli/command.ts";
 import { PROGRAM_FLAGS } from "../../../../src/cli/demian/flags.ts";
 import { orderOf } from "../../../../src/cli/demian/order.ts";
-import { spawnBody } from "../../../../src/cli/demian/tui/on-daemon.ts";
+import type { Settings } from "../../../../src/cli/demian/settings.ts";
+import { assertTaken, prepareDriver, spawnBody } from "../../../../src/cli/demian/tui/on-daemon.ts";
+import { Output } from "../../../../src/cli/output.ts";
+import { HttpClient } from "../../../../src/client/index.ts";
+import { asDemo } from "../../../../src/runtime/demo/index.ts";
+import { loadPreferences } from "../../../../src/runtime/preferences.ts";
+import { createRuntime } from "../../../../src/runtime/runtime.ts";
+import { projectDir } from "../../../../src/runtime/state-dir.ts";
+import { startDaemon, type TestDaemon } from "../../../support/daemon.ts";
+import { gate } from "../../../support/gate.ts";
+import {
+  chatReply,
+  type ModelServer,
+  startModelServer,
+  status,
+  stuck,
+} from "../../../support/model-server.ts";
+import { messagesOf } from "../every-terminal.ts";
+import { memoryIo } from "../memory-io.ts";
+import { World } from "../world.ts";
+import { entries, Watcher } from "./watcher.ts";
 
-function bodyOf(args: string[], message?: string) {
-  const given = parseArguments(["--daemon", ...args], PROGRAM_FLAGS);
-  return spawnBody(given, message, orderOf(given, "/home/you/project"));
-}
+const given = (args: string[]) => parseArguments(["--daemon", ...args], PROGRAM_FLAGS);
 
 describe("a session of the daemon", () => {
-  test("works where we are, as the configuration says", () => {
-    expect(bodyOf([])).toEqual({ backend: "demian", cwd: "/home/you/project" });
+  const settings = (model: string): Settings => ({
+    agent: { value: "plan", source: "flag" },
+    provider: { value: "other", source: "saved" },
+    model: { value: model, source: "config" },
   });
 
-  test("gets agent, provider, model, agent mode and the first message", () => {
-    const args = [
-      "--agent",
-      "plan",
-      "--provider",
-      "other",
-      "--model",
-      "big",
-      "--multi-agent",
-      "--cwd",
-      "sub",
-    ];
-    expect(bodyOf(args, "hi")).toEqual({
-      backend: "demian",
+  test("gets what the screen shows: agent, provider and model, and where and how it works", () => {
+    const order = orderOf(given(["--multi-agent", "--cwd", "sub"]), "/home/you/project");
+    expect(spawnBody(order, settings("big"))).toEqual({
       cwd: "/home/you/project/sub",
       model: "other/big",
-      prompt: "hi",
       options: { mode: "plan", agent_mode: "multi-agent" },
     });
   });
 
-  test.each([
-    [["--provider", "other"], "other"],
-    [["--model", "big"], "big"],
-  ])("%j names the model %s", (args, model) => {
-    expect(bodyOf(args)).toMatchObject({ model });
-  });
-
-  test("of the demo needs no model", () => {
-    expect(bodyOf(["--demo"])).toMatchObject({ backend: "demo" });
+  test("of a provider without a model gets the provider, and the agent mode that is configured", () => {
+    expect(spawnBody(orderOf(given([]), "/home/you"), settings(""))).toEqual({
+      cwd: "/home/you",
+      model: "other",
+      options: { mode: "plan" },
+    });
   });
 
   test.each([
@@ -60,6 +66,248 @@ describe("a session of the daemon", () => {
     ["--stdin"],
     ["--trust-project"],
   ])("%s is refused with a sentence: only a runtime in this process can do it", (...args) => {
-    expect(() => bodyOf(args)).toThrow(`--daemon cannot take ${args[0]}: only a runtime in this process can`);
+    const why = `--daemon cannot take ${args[0]}: only a runtime in this process can`;
+    expect(() => assertTaken(given(args))).toThrow(why);
+  });
+});
+
+describe("on a daemon", () => {
+  const world = new World();
+  let daemon: TestDaemon;
+  let http: HttpClient;
+  let model: ModelServer;
+  const close: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    daemon = await startDaemon({ env: { HOME: world.home } });
+    http = new HttpClient({ socket: daemon.socket });
+  });
+  beforeEach(async () => {
+    model = await startModelServer();
+    world.begin(model.url);
+  });
+  afterEach(async () => {
+    for (const one of close.splice(0).reverse()) await one();
+    for (const { session_id } of await http.sessions()) await http.remove(session_id);
+    await model.close();
+  });
+  afterAll(async () => {
+    await daemon.close();
+    world.remove();
+  });
+
+  async function open(args: string[] = [], { socket = daemon.socket, isShown = true } = {}) {
+    const env = { ...world.env, BLEMEESD_SOCKET: socket };
+    const io = memoryIo({ isTTY: true, env, cwd: world.workspace });
+    const output = new Output({ stdout: io.stdout, stderr: io.stderr, env });
+    const { driver, runtime } = await prepareDriver(given(args), {
+      program: "demian",
+      version: "1",
+      io,
+      output,
+      isJson: false,
+      daemonProgram: "/nowhere/blemeesd",
+      createRuntime: (order) => createRuntime(args.includes("--demo") ? asDemo(order) : order),
+    });
+    const watcher = new Watcher(driver);
+    if (isShown) watcher.start();
+    close.push(async () => {
+      await driver.close();
+      await runtime.close();
+    });
+    return { driver, watcher };
+  }
+
+  const sessions = () => http.sessions();
+  const answered = (watcher: Watcher, text: string) =>
+    watcher.until((view) =>
+      view.session?.turn === undefined && entries(view, "result").length > 0
+        ? entries(view, "text").find((entry) => entry.text.includes(text))
+        : undefined,
+    );
+
+  test("nothing is spawned before the first message, which the chosen provider, model and agent answer", async () => {
+    model.script(chatReply("Hello."));
+    const { driver, watcher } = await open();
+    await watcher.notice(
+      /provider local \(config\) · model small \(config\) · agent build[\s\S]*your first message starts the session/,
+    );
+    await watcher.picker("p").choose("other");
+    await watcher.picker("m").choose("huge");
+    await watcher.picker("a").choose("plan");
+    expect(driver.settings().join(" · ")).toMatch(
+      /^provider other \(interactive\) · model huge \(interactive\) · agent plan \(interactive\) · cwd /,
+    );
+    expect(await sessions()).toEqual([]);
+    await driver.send("hi");
+    await answered(watcher, "Hello.");
+    expect(model.requests[0]?.body).toMatchObject({ model: "huge" });
+    expect(await sessions()).toMatchObject([{ session_id: driver.session_id, model: "other/huge" }]);
+    expect(watcher.view.entries.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(["notice", "user", "text", "result"]),
+    );
+    expect(driver.settings()).toEqual(["agent plan (interactive)"]);
+  });
+
+  test("from the first message on nothing can be chosen, and it goes on without the screen", async () => {
+    model.script(chatReply("Hello."));
+    const { driver, watcher } = await open();
+    expect([driver.pickers.length, driver.endsWithScreen, driver.requestFocus]).toEqual([3, true, "asked"]);
+    const early = watcher.picker("p");
+    await driver.send("hi");
+    expect([driver.pickers.length, driver.endsWithScreen, driver.requestFocus]).toEqual([0, false, "asked"]);
+    const keeps = expect.stringMatching(/keeps its provider, model and agent/);
+    await expect(early.choose("other")).rejects.toMatchObject({ message: keeps });
+    await expect(driver.send("/provider other")).rejects.toMatchObject({ message: keeps });
+    await answered(watcher, "Hello.");
+  });
+
+  test("a choice is remembered once it has answered, and not before", async () => {
+    model.script(status(401, { error: { message: "bad key" } }), chatReply("Hello."));
+    const saved = async () => (await loadPreferences(projectDir(world.env, world.workspace))).preferences;
+    const { driver, watcher } = await open();
+    await watcher.picker("p").choose("other");
+    await driver.send("hi");
+    await watcher.until((view) => entries(view, "result")[0]);
+    expect(await saved()).toEqual({});
+    await driver.send("again");
+    await answered(watcher, "Hello.");
+    await expect.poll(saved).toEqual({ provider: "other", model: "large" });
+    const again = await open();
+    expect(again.driver.settings()[0]).toBe("provider other (saved)");
+  });
+
+  test("a message on the command line begins it at once, whatever it looks like", async () => {
+    model.script(chatReply("Hello."));
+    const { driver, watcher } = await open(["--agent", "plan"], { isShown: false });
+    await driver.begin("/what is this");
+    expect(await sessions()).toHaveLength(1);
+    watcher.start();
+    await answered(watcher, "Hello.");
+    expect(JSON.stringify(messagesOf(model, 0).at(-1))).toContain("/what is this");
+    expect(entries(watcher.view, "notice").map(({ text }) => text)).not.toContainEqual(
+      expect.stringMatching(/your first message/),
+    );
+  });
+
+  test("messages that come while it is spawned follow in their order", async () => {
+    model.script(chatReply("one"), chatReply("two"), chatReply("three"));
+    const { driver, watcher } = await open();
+    await Promise.all([driver.send("first"), driver.send("second"), driver.send("third")]);
+    await answered(watcher, "three");
+    const said = entries(watcher.view, "user").map(({ text }) => text);
+    expect(said).toEqual(["first", "second", "third"]);
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  test("a spawn that fails is told, leaves nothing behind, and another choice mends it", async () => {
+    world.begin(model.url, { defaultProvider: "locked" });
+    model.script(chatReply("Hello."));
+    const { driver, watcher } = await open();
+    await watcher.notice(/NOT_SET_ANYWHERE[\s\S]*p chooses another provider/);
+    const why = { message: expect.stringMatching(/NOT_SET_ANYWHERE/) };
+    const both = [driver.send("hi"), driver.send("and this")];
+    for (const sent of both) await expect(sent).rejects.toMatchObject(why);
+    expect(await sessions()).toEqual([]);
+    await watcher.until(({ link }) => (link.state === "live" ? true : undefined));
+    await watcher.picker("p").choose("local");
+    await driver.send("hi");
+    await answered(watcher, "Hello.");
+  });
+
+  test("a directory that is gone is told, and so is a daemon that cannot be had", async () => {
+    const { driver } = await open();
+    rmSync(world.workspace, { recursive: true });
+    await expect(driver.send("hi")).rejects.toMatchObject({
+      message: expect.stringMatching(/workspace/),
+    });
+    world.begin(model.url);
+    const away = await open([], { socket: `${world.directory}/none.sock` });
+    await expect(away.driver.send("hi")).rejects.toMatchObject({
+      message: expect.stringMatching(/no daemon runs, and \/nowhere\/blemeesd is not there/),
+    });
+    expect(away.driver.pickers).toHaveLength(3);
+  });
+
+  test("a provider without a usual model needs one before anything is spawned", async () => {
+    const { driver, watcher } = await open(["--provider", "bare"]);
+    await expect(driver.send("hi")).rejects.toMatchObject({
+      message: expect.stringMatching(/name a model first/),
+    });
+    expect(await sessions()).toEqual([]);
+    model.script(chatReply("Hello."));
+    await watcher.command("/model", "tiny");
+    await driver.send("hi");
+    await answered(watcher, "Hello.");
+    expect(model.requests[0]?.body).toMatchObject({ model: "tiny" });
+  });
+
+  test("whoever leaves before a message has spawned nothing, also with commands", async () => {
+    const { driver, watcher } = await open();
+    await watcher.command("/compact");
+    await watcher.notice(/there is too little to compact/);
+    await watcher.command("/agents");
+    await driver.interrupt();
+    await expect(driver.send("/compct")).rejects.toMatchObject({
+      message: expect.stringMatching(/did you mean \/compact\?/),
+    });
+    await expect(driver.send("/help")).rejects.toMatchObject({ code: "unknown_command" });
+    await driver.close();
+    expect([await sessions(), driver.session_id]).toEqual([[], ""]);
+    await expect(driver.begin("too late")).rejects.toMatchObject({ code: "session_closed" });
+  });
+
+  test("whoever leaves while it is spawned is told where it is", async () => {
+    model.script(chatReply("Hello."));
+    const { driver } = await open();
+    const sent = driver.send("hi");
+    await expect.poll(() => driver.isSpawning).toBe(true);
+    await driver.close();
+    await sent;
+    expect(await sessions()).toMatchObject([{ session_id: driver.session_id }]);
+  });
+
+  test("/compact makes the history shorter for the model, and what it did is shown", async () => {
+    const { driver, watcher } = await open();
+    for (let n = 1; n <= 8; n += 1) {
+      model.script(chatReply(`answer ${n} `.repeat(40)));
+      await driver.send(`question ${n}`);
+      await watcher.turns(n);
+    }
+    await watcher.command("/compact");
+    const { text } = await answered(watcher, "Compacted:");
+    expect(text).toMatch(/\d+ messages became a summary, about \d+ tokens became \d+/);
+    expect(model.requests).toHaveLength(8);
+    model.script(chatReply("still here"));
+    await driver.send("go on");
+    await answered(watcher, "still here");
+    const [before, after] = [7, 8].map((at) => messagesOf(model, at));
+    expect(after?.length).toBeLessThan(before?.length ?? 0);
+    expect(JSON.stringify(after?.[0])).toContain("[Summary of the earlier conversation]");
+  });
+
+  test("/compact is refused while a turn runs, and takes nothing behind it", async () => {
+    const more = gate();
+    model.script(stuck("thinking", more.passed));
+    const { driver, watcher } = await open();
+    await driver.send("hi");
+    await watcher.until((view) => entries(view, "text").find(({ text }) => text.includes("thinking")));
+    await expect(watcher.command("/compact")).rejects.toMatchObject({
+      message: "/compact works when no turn runs: wait, or Ctrl-C interrupts",
+    });
+    await expect(watcher.command("/compact", "now")).rejects.toMatchObject({ code: "bad_command" });
+    more.open();
+    await watcher.turns(1);
+    expect(driver.commands.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["/compact", "/interrupt", "/queue", "/info"]),
+    );
+  });
+
+  test("the demo needs no provider", async () => {
+    rmSync(world.configFile);
+    const { driver, watcher } = await open(["--demo"]);
+    await driver.send("hello");
+    await watcher.turns(1);
+    expect(await sessions()).toMatchObject([{ backend: "demo" }]);
   });
 });

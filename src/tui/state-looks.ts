@@ -1,0 +1,17 @@
+// How the state of a session looks in the list and on its own screen: a sign and a colour, beside a word.
+import type { SessionView } from "../client/view/types.ts";
+import { STYLE } from "./rows/style.ts";
+
+export interface StateLook {
+  sign: string;
+  style: string;
+}
+
+export const STATE_LOOKS: Readonly<Record<SessionView["activity_state"], StateLook>> = {
+  working: { sign: "●", style: STYLE.good },
+  thinking: { sign: "●", style: STYLE.good },
+  waiting_input: { sign: "?", style: STYLE.warn },
+  waiting_permission: { sign: "?", style: STYLE.warn },
+  idle: { sign: "○", style: STYLE.none },
+  stopped: { sign: "·", style: STYLE.dim },
+};
