@@ -39,7 +39,7 @@ export function helpRowCount(columns: number): number {
 function allLines(columns: number): Line[] {
   return PLACES.flatMap(([place, title]) => [
     [piece(title, STYLE.bold)],
-    ...keyRows(place).flatMap(([keys, summary]) => keyLine(keys, summary, columns)),
+    ...keyRows(place).flatMap(([keys, summary]) => keyLines(keys, summary, columns)),
   ]);
 }
 
@@ -50,7 +50,8 @@ export function keyRows(place: Place): (readonly [keys: string, summary: string]
   return [...own, ...(MORE[place] ?? [])];
 }
 
-function keyLine(keys: string, summary: string, columns: number): Line[] {
+/** Long names of keys have a row of their own. */
+export function keyLines(keys: string, summary: string, columns: number): Line[] {
   const indent = Math.min(28, Math.floor(columns / 2));
   const [first = [], ...rest] = wrapWords([piece(summary)], Math.max(8, columns - indent - 2));
   const name =

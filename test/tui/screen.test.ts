@@ -90,7 +90,8 @@ describe.skipIf(tmuxVersion() === undefined)(
 
     test("text that streams does not keep keys waiting, and Ctrl-C interrupts it", async () => {
       await say(terminal, "stream 500");
-      await terminal.until("word200 ");
+      // Whichever is in sight when we look.
+      await terminal.until(/word([2-9]\d\d|\d{4,}) /);
       terminal.type("typed meanwhile");
       await terminal.until("> typed meanwhile");
       terminal.press("C-c");
@@ -124,7 +125,6 @@ describe.skipIf(tmuxVersion() === undefined)(
     test("at the end the terminal is as it was", async () => {
       await say(terminal, "/exit");
       expect(await terminal.ended()).toBe(0);
-      expect(terminal.screen()).toMatch(/"interrupts":\d+\}/);
       expect(terminal.ask("#{alternate_on} #{wrap_flag}")).toBe("0 1");
     });
   },

@@ -11,6 +11,9 @@ import { ApiError } from "../../web/src/api/transport.ts";
 import { enter, type Place } from "../../web/src/auth.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 
+/** Without a pause between two words. */
+const QUICK = { pace_ms: 0 };
+
 interface Entered {
   daemon: TestDaemon;
   origin: string;
@@ -74,7 +77,7 @@ describe("client", () => {
 
   test("a request is seen, answered with its hash, and the agent goes on", async () => {
     const client = new WebClient(shared);
-    const { session } = await client.spawn({ backend: "demo", prompt: "approve" });
+    const { session } = await client.spawn({ backend: "demo", prompt: "approve", options: QUICK });
     const { until, source } = watching(client, session.session_id);
     const request = await until((view): RequestRow | undefined => view.requests[0]);
     await expect(client.send(session.session_id, "more")).rejects.toMatchObject({
@@ -96,7 +99,7 @@ describe("client", () => {
   test("where there is no connection for a stream, the session is read in pieces", async () => {
     const none: Slots = { take: async () => undefined };
     const client = new WebClient({ ...shared, slots: none, pollMs: 20 });
-    const { session } = await client.spawn({ backend: "demo", prompt: "hello" });
+    const { session } = await client.spawn({ backend: "demo", prompt: "hello", options: QUICK });
     const { until, source } = watching(client, session.session_id);
     await until((view) => textIn(view, 'You said: "hello"') && view.link.state === "live");
     await source.close();
@@ -114,7 +117,7 @@ describe("client", () => {
   test("a restart of the daemon loses nothing and tells nothing twice", async () => {
     const { daemon, origin, token } = await entered();
     const client = new WebClient({ origin, token });
-    const { session } = await client.spawn({ backend: "demo", prompt: "one" });
+    const { session } = await client.spawn({ backend: "demo", prompt: "one", options: QUICK });
     const { until, source, view } = watching(client, session.session_id);
     await until((now) => textIn(now, '"one"') && now.session?.turn === undefined);
     const before = view().entries.map(({ id }) => id);

@@ -23,6 +23,7 @@ export function programHelp(program = "demian"): string {
     ...usageLines(CHAT_COMMANDS),
     "  Ctrl-C stops the task, twice leaves.",
     "  On the screen p chooses the provider, m the model and a the agent in an empty line; ? lists all keys.",
+    "  With --daemon they choose until your first message, which starts the session.",
     "  In plain lines (demian-plain, --plain, TERM=dumb) one that ends with \\ goes on in the next; Ctrl-D leaves.",
     "",
     "Flags:",

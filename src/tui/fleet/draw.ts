@@ -1,5 +1,7 @@
 // The whole screen of the list as rows of text. Pure: state, size and time in, rows out.
 import { layoutEditor, visibleRows } from "../composer/layout.ts";
+import { keyLines } from "../help.ts";
+import { keyName } from "../keys/table.ts";
 import { nameOf } from "../notify/fleet-news.ts";
 import { safeLine } from "../rows/safe.ts";
 import { type Line, piece, STYLE, toRow } from "../rows/style.ts";
@@ -102,11 +104,9 @@ function emptyLines({ fleet, filter, hidesStopped }: FleetState, columns: number
 }
 
 function helpLines(columns: number, top: number, height: number): Line[] {
-  const names: Record<string, string> = { enter: "Enter", escape: "Esc", pageup: "PgUp", pagedown: "PgDn" };
-  const all = FLEET_KEYS.map(({ keys, summary }): Line => {
-    const text = (keys as readonly string[]).map((key) => names[key] ?? key).join(", ");
-    return cutLine([piece(`  ${text.padEnd(24)}`, STYLE.bold), piece(summary)], columns);
-  });
+  const all = FLEET_KEYS.flatMap(({ keys, summary }) =>
+    keyLines(keys.map(keyName).join(", "), summary, columns),
+  );
   const from = Math.min(top, Math.max(0, all.length + 1 - height));
   return [[piece("Keys", STYLE.bold), piece("  any other key closes this", STYLE.dim)], ...all].slice(
     from,

@@ -1,6 +1,7 @@
 // The list as rows: header, columns, the sessions that are in sight, the bottom line. Pure; only what is seen is made.
 import type { Fleet, FleetRow } from "../../client/view/fleet.ts";
 import { ageText, costText } from "../../client/view/words.ts";
+import { keyName } from "../keys/table.ts";
 import { nameOf } from "../notify/fleet-news.ts";
 import { safeLine } from "../rows/safe.ts";
 import { both, type Line, type Piece, piece, STYLE } from "../rows/style.ts";
@@ -97,8 +98,7 @@ export function hintsLine(width: number): Line {
 }
 
 function hintPieces({ keys, hint }: { keys: readonly string[]; hint: string }): Piece[] {
-  const key = keys[0] === "enter" ? "Enter" : (keys[0] ?? "");
-  return [piece(key, STYLE.bold), piece(` ${hint}  `, STYLE.dim)];
+  return [piece(keyName(keys[0] ?? ""), STYLE.bold), piece(` ${hint}  `, STYLE.dim)];
 }
 
 /** Something at the left and something at the right; where both do not fit, the right one is cut. */

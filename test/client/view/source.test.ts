@@ -41,7 +41,7 @@ const upTo = (count: number, from = 1): number[] =>
   Array.from({ length: count - from + 1 }, (_, at) => at + from);
 
 async function settled(prompt: string): Promise<string> {
-  const { session } = await http.spawn({ backend: "demo", prompt });
+  const { session } = await http.spawn({ backend: "demo", prompt, options: { pace_ms: 0 } });
   await http.wait(session.session_id);
   return session.session_id;
 }

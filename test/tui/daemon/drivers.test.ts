@@ -21,7 +21,7 @@ afterEach(async () => {
 afterAll(() => daemon.close());
 
 async function session(prompt: string) {
-  const { session_id } = (await http.spawn({ backend: "demo", prompt })).session;
+  const { session_id } = (await http.spawn({ backend: "demo", prompt, options: { pace_ms: 0 } })).session;
   const driver = createSessionDriver({ http, session_id });
   closers.push(() => driver.close());
   const inputs: ViewInput[] = [];

@@ -123,6 +123,12 @@ test("where only ASCII can be shown nothing else is written", () => {
       expect(row).toMatch(/^[ -~]*$/);
 });
 
+test("the help calls keys as the rest does, and says all that they do", () => {
+  const help = draw(press(aList({}), "?").state, 80, 40).rows.join("\n");
+  expect(help).toMatch(/^ {2}Up, k, Ctrl-P, Wheel-Up {2,}up$/m);
+  expect(help).toMatch(/^ {2}\/ +show only what has these words \(.*,\n +.*id\)$/m);
+});
+
 test("help and how to leave are among the hints in every width", () => {
   for (const columns of [30, 60, 80, 140])
     expect(draw(aList({}), columns).rows.at(-1)).toMatch(/\? help {2}q leave/);

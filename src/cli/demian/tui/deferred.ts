@@ -24,7 +24,7 @@ export interface DeferredOptions {
   order: Order;
   /** Who the session is of: demian, or the demo. */
   backend: string;
-  /** Said before anything else. */
+  /** Said at the start. */
   warnings: readonly string[];
   /** `note`: for what is told on the way, such as that a daemon had to be started. */
   spawn(chosen: Settings, prompt: string, note: (text: string) => void): Promise<Spawned>;
@@ -58,7 +58,7 @@ export class DeferredDriver implements SessionDriver {
   #spawning: Promise<void> | undefined;
   /** What was sent meanwhile waits for what was sent before. */
   #line: Promise<void> = Promise.resolve();
-  #isRemembered = false;
+  #remembering: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: DeferredOptions) {
@@ -105,6 +105,7 @@ export class DeferredDriver implements SessionDriver {
       this.#outlet.tell({ kind: "link", state: "live" });
       this.#greet();
     }
+    for (const warning of this.#options.warnings) this.#say("warn", warning);
     this.#follow();
   }
 
@@ -176,15 +177,15 @@ export class DeferredDriver implements SessionDriver {
     await Promise.race([this.#spawning?.catch(() => undefined), late]);
     clearTimeout(timer);
     await this.#late?.driver.close();
+    await this.#remembering;
     this.#outlet.close();
   }
 
   #greet(): void {
-    const { runtime, warnings } = this.#options;
+    const { runtime } = this.#options;
     const { settings, main } = this.#choices;
     const keys = `${PICKER_KEYS}; your first message starts the session, which keeps them`;
     this.#say("info", `${this.settings().join(" · ")}\n${keys}`);
-    for (const warning of warnings) this.#say("warn", warning);
     if (runtime.config.agentMode === "multi-agent") {
       this.#say("info", `multi-agent: ${teamLine(runtime, main)}`);
     }
@@ -219,13 +220,11 @@ export class DeferredDriver implements SessionDriver {
     if (listener === undefined || this.#closing !== undefined) return;
     this.#late?.driver.start((inputs) => {
       listener(inputs);
-      if (inputs.some(isAnswered)) void this.#remember();
+      if (inputs.some(isAnswered)) this.#remembering ??= this.#remember();
     });
   }
 
   async #remember(): Promise<void> {
-    if (this.#isRemembered) return;
-    this.#isRemembered = true;
     const problem = await this.#options.onChosen(this.#choices.settings);
     if (problem !== undefined) this.#say("warn", problem);
   }

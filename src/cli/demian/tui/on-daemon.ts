@@ -2,7 +2,7 @@
 import { CodedError } from "../../../base/coded-error.ts";
 import type { HttpClient, HttpOptions, SpawnBody } from "../../../client/index.ts";
 import { mainAgent } from "../../../runtime/agents/from-config.ts";
-import type { Runtime } from "../../../runtime/session-types.ts";
+import type { ProviderChoice, Runtime } from "../../../runtime/session-types.ts";
 import { assertTerminal, runSessionScreen } from "../../../tui/index.ts";
 import { type Arguments, UsageError } from "../../command.ts";
 import { reach, startDaemon } from "../../sm/start-daemon.ts";
@@ -73,8 +73,12 @@ export async function prepareDriver(
     onChosen: keep,
     // Looked for each time: one that has ended meanwhile is started again.
     spawn: async (chosen, prompt, note) => {
-      const http = await connect(context, note);
-      const { session } = await http.spawn({ ...spawnBody(order, chosen), backend, prompt });
+      // The screen has a mark of its own for it.
+      const http = await connect(context, (text) => note(text.replace(/^· /, "")));
+      const body = { ...spawnBody(order, chosen), backend, prompt };
+      const { session } = await http.spawn(body).catch((error: unknown) => {
+        throw explained(error, findProvider(runtime, chosen.provider.value));
+      });
       return { http, session_id: session.session_id };
     },
   });
@@ -100,6 +104,15 @@ export function spawnBody({ cwd, flags }: Order, settings: Settings): SpawnBody 
     model: model === undefined ? provider : `${provider}/${model}`,
     options: { mode: agent, ...(agentMode === undefined ? {} : { agent_mode: agentMode }) },
   };
+}
+
+/** Its own words would send somebody to a variable that they have set. */
+function explained(error: unknown, choice: ProviderChoice | undefined): unknown {
+  const { code, message, data } = error instanceof CodedError ? error : {};
+  if (code === undefined || data?.["reason"] !== "auth" || choice?.isReady !== true) return error;
+  const why =
+    "it is ready here, but blemeesd has another environment: end it, and start it again from this shell";
+  return new CodedError(code, `${message}; ${why}`, { cause: error, data });
 }
 
 /** Before anything is drawn: the daemon would take a provider that is not there for a model of the usual one. */

@@ -96,8 +96,8 @@ describe("on a daemon", () => {
     world.remove();
   });
 
-  async function open(args: string[] = [], { socket = daemon.socket, isShown = true } = {}) {
-    const env = { ...world.env, BLEMEESD_SOCKET: socket };
+  async function open(args: string[] = [], { socket = daemon.socket, isShown = true, more = {} } = {}) {
+    const env = { ...world.env, BLEMEESD_SOCKET: socket, ...more };
     const io = memoryIo({ isTTY: true, env, cwd: world.workspace });
     const output = new Output({ stdout: io.stdout, stderr: io.stderr, env });
     const { driver, runtime } = await prepareDriver(given(args), {
@@ -162,17 +162,40 @@ describe("on a daemon", () => {
     await answered(watcher, "Hello.");
   });
 
-  test("a choice is remembered once it has answered, and not before", async () => {
-    model.script(status(401, { error: { message: "bad key" } }), chatReply("Hello."));
-    const saved = async () => (await loadPreferences(projectDir(world.env, world.workspace))).preferences;
+  test("an agent that names a provider brings it along", async () => {
+    const visible = { visible: ["read_file"] };
+    const elsewhere = { description: "Works elsewhere.", mode: "primary", tools: visible, permissions: [] };
+    world.begin(model.url, {
+      agents: { elsewhere: { ...elsewhere, prompt: { system: "Hi." }, provider: { profile: "other" } } },
+    });
+    model.script(chatReply("Hello."));
     const { driver, watcher } = await open();
-    await watcher.picker("p").choose("other");
+    await watcher.command("/agent", "elsewhere");
+    expect(driver.settings().slice(0, 3)).toEqual([
+      "provider other (config)",
+      "model large (config)",
+      "agent elsewhere (interactive)",
+    ]);
     await driver.send("hi");
-    await watcher.until((view) => entries(view, "result")[0]);
-    expect(await saved()).toEqual({});
-    await driver.send("again");
     await answered(watcher, "Hello.");
-    await expect.poll(saved).toEqual({ provider: "other", model: "large" });
+    expect(model.requests[0]?.body).toMatchObject({ model: "large" });
+  });
+
+  test("a choice is remembered once it has answered, and not before", async () => {
+    const saved = async () => (await loadPreferences(projectDir(world.env, world.workspace))).preferences;
+    const choose = async (text: string): Promise<void> => {
+      const { driver, watcher } = await open();
+      await watcher.picker("p").choose("other");
+      await driver.send(text);
+      await watcher.turns(1);
+      await driver.close();
+    };
+    model.script(status(401, { error: { message: "bad key" } }));
+    await choose("hi");
+    expect(await saved()).toEqual({});
+    model.script(chatReply("Hello."));
+    await choose("again");
+    expect(await saved()).toEqual({ provider: "other", model: "large" });
     const again = await open();
     expect(again.driver.settings()[0]).toBe("provider other (saved)");
   });
@@ -213,6 +236,15 @@ describe("on a daemon", () => {
     await watcher.picker("p").choose("local");
     await driver.send("hi");
     await answered(watcher, "Hello.");
+  });
+
+  test("a key that only this shell has is told to be missing where the daemon was started", async () => {
+    const { driver } = await open(["--provider", "locked"], { more: { NOT_SET_ANYWHERE: "k" } });
+    await expect(driver.send("hi")).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /NOT_SET_ANYWHERE.*; it is ready here, but blemeesd has another environment/,
+      ),
+    });
   });
 
   test("a directory that is gone is told, and so is a daemon that cannot be had", async () => {
@@ -263,8 +295,9 @@ describe("on a daemon", () => {
     const sent = driver.send("hi");
     await expect.poll(() => driver.isSpawning).toBe(true);
     await driver.close();
+    const { session_id } = driver;
+    expect(await sessions()).toMatchObject([{ session_id }]);
     await sent;
-    expect(await sessions()).toMatchObject([{ session_id: driver.session_id }]);
   });
 
   test("/compact makes the history shorter for the model, and what it did is shown", async () => {
