@@ -50,8 +50,11 @@ export function reduceRequests(draft: Draft, requests: readonly RequestRow[]): v
   }
   for (let index = draft.entries.length - 1; index >= 0; index -= 1) {
     const entry = draft.entries[index];
-    if (entry?.kind !== "request" || entry.request.status !== "pending") continue;
+    if (entry?.kind !== "request") continue;
     const now = rows.get(entry.request.request_id);
+    const { status } = entry.request;
+    // A list that was made before it was asked did not have it, and the next one does.
+    if (status !== "pending" && !(status === "withdrawn" && now !== undefined)) continue;
     const row: RequestRow =
       now === undefined ? { ...entry.request, status: "withdrawn" } : merged(entry.request, now);
     setRow(draft, { at: draft.view.dropped + index, entry }, row);

@@ -16,6 +16,7 @@ import type { Effect, SessionUi, Step, UiContext } from "./ui-types.ts";
 
 /** With these the screen deals itself. */
 const LEAVE_COMMANDS: readonly string[] = ["/exit", "/quit"];
+const HELP_COMMAND = "/help";
 
 export function onChatInput(ui: SessionUi, input: Input, context: UiContext): Step {
   if (input.kind === "paste") return step(edited(ui, input));
@@ -97,11 +98,16 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
   if (editor.cursor === editor.text.length && editor.text.endsWith("\\")) {
     return step({ ...ui, editor: insert(backspace(editor), "\n") });
   }
-  const text = wholeText(editor).trim();
+  const typed = wholeText(editor);
+  const text = typed.trim();
   if (text === "") return step(ui);
-  const [word = ""] = /^\/\S+/.exec(text) ?? [];
+  // Behind a blank it is a message, whatever it looks like.
+  const [word = ""] = /^\/\S+/.exec(typed.trimEnd()) ?? [];
   const command = context.commands.find(({ name }) => name === word);
-  if (LEAVE_COMMANDS.includes(text)) return step(ui, { kind: "leave", code: 0 });
+  if (LEAVE_COMMANDS.includes(word) && word === text) return step(ui, { kind: "leave", code: 0 });
+  if (word === HELP_COMMAND && word === text) {
+    return step({ ...ui, editor: emptied(editor), overlay: { kind: "help", scroll: 0 } });
+  }
   if (command !== undefined) {
     if (isTurnRunning(ui) && !command.isAlways) {
       return step(told(ui, "warn", `${word} works when no turn runs: wait, or Ctrl-C interrupts`));
@@ -109,7 +115,8 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
     return sent(ui, { kind: "command", name: word, rest: text.slice(word.length).trim() });
   }
   if (waiting(ui).length > 0) return step(told(ui, "warn", gateText(ui)));
-  return sent({ ...ui, history: remember(ui.history, text) }, { kind: "send", text, isNow });
+  const message = word === "" && text.startsWith("/") ? ` ${text}` : text;
+  return sent({ ...ui, history: remember(ui.history, message) }, { kind: "send", text: message, isNow });
 }
 
 /** Why a message cannot be sent now, and which key helps. */
@@ -138,11 +145,11 @@ export function completions(
 ) {
   const { text } = ui.editor;
   if (!/^\/\S*$/.test(text)) return [];
-  const own = {
-    name: "/exit",
-    summary: endsWithScreen ? "stop what runs, and leave" : "leave; the session goes on",
-  };
-  return [...commands, own].filter(({ name }) => name.startsWith(text));
+  const own = [
+    { name: HELP_COMMAND, summary: "every key" },
+    { name: "/exit", summary: endsWithScreen ? "stop what runs, and leave" : "leave; the session goes on" },
+  ];
+  return [...commands, ...own].filter(({ name }) => name.startsWith(text));
 }
 
 function complete(ui: SessionUi, context: UiContext): SessionUi {

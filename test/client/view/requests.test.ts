@@ -59,6 +59,13 @@ describe("the list of what waits now", () => {
   const list = (view: ReturnType<typeof viewOf>, ...requests: (typeof ASKED)[]) =>
     applyInputs(view, [{ kind: "requests", requests }]);
 
+  test("that is older than the question takes it away only until the next one has it", () => {
+    const asked = viewOf([LS, tells(ASKED)]);
+    const again = list(list(asked), ASKED);
+    expect(again.requests).toEqual([ASKED]);
+    expect(again.entries).toMatchObject([{ status: "waiting" }, { request: { status: "pending" } }]);
+  });
+
   test("adds what the feed does not know, and takes away what waits no more", () => {
     const view = viewOf([LS, tells(ASKED)]);
     const other = pending({ request_id: "other" });

@@ -80,6 +80,17 @@ describe("commands and pickers", () => {
     ]);
   });
 
+  test("/help shows the keys and is sent to nobody", () => {
+    const player = new Player({ commands }).press(...typed("/help"), ...keys("enter"));
+    expect(player.effects).toEqual([]);
+    expect(player.ui).toMatchObject({ overlay: { kind: "help" }, editor: { text: "" } });
+  });
+
+  test("behind a blank even a command is a message, and keeps its blank", () => {
+    const player = new Player({ commands }).press(...typed(" /compact"), ...keys("enter"));
+    expect(player.effects).toEqual([{ kind: "send", text: " /compact", isNow: false }]);
+  });
+
   test("a picker opens only while nothing is written", () => {
     const player = new Player({ pickers }).press(...keys("m"));
     expect(player.effects).toEqual([{ kind: "load_picker", key: "m" }]);

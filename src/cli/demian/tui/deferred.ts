@@ -123,7 +123,7 @@ export class DeferredDriver implements SessionDriver {
     if (typed.kind === "empty") return;
     if (typed.kind === "unknown") throw new CodedError("unknown_command", typed.message);
     if (typed.kind === "command" && (this.#late === undefined || typed.name !== USE_PLAN)) {
-      throw new CodedError("unknown_command", notHere(typed.name));
+      throw new CodedError("unknown_command", KEEPS);
     }
     const sent = this.#line.then(() => this.#late?.driver.send(text, how) ?? this.begin(text));
     this.#line = sent;
@@ -242,11 +242,6 @@ export class DeferredDriver implements SessionDriver {
   #say(level: "info" | "warn", text: string): void {
     this.#outlet.tell({ kind: "local", level, text, at_ms: Date.now() });
   }
-}
-
-/** A command that the screen knows here is never sent; this is for the others of a talk. */
-function notHere(name: string): string {
-  return name === "/help" ? "? in an empty line lists the keys, and / the commands" : KEEPS;
 }
 
 /** A turn has ended, and not because something went wrong with it. */
