@@ -57,7 +57,6 @@ describe.skipIf(!canLook)("npm start", () => {
     await page.getByRole("button", { name: /Accept$/ }).click();
     await page.getByText("You approved it").waitFor();
     terminal.press("C-c");
-    // npm ends by the signal itself; that nothing is left behind is held at the end.
-    await terminal.until("Pane is dead");
+    await untilGone(`HOME=${home}`);
   });
 });
