@@ -30,7 +30,7 @@ test("a goes to the next one that waits, round and round, and says when none doe
 
 test("the filter looks in names, agents, states and directories; all words must be there", () => {
   const list = aList(
-    { session_id: "a", name: "Fixer", cwd: "/home/you/site" },
+    { session_id: "a", name: "Fixer", cwd: "/home/site" },
     { session_id: "b", name: "fixer", provider: "codex-app" },
   );
   const ids = (...keys: string[]): string[] =>
@@ -107,9 +107,9 @@ test("stopped sessions can be hidden, but not one that has something waiting bel
 });
 
 test("n asks for the agents and starts with the directory of the marked session", () => {
-  const { state, effects } = press(aList({ cwd: "/home/you/site" }), "n");
+  const { state, effects } = press(aList({ cwd: "/home/site" }), "n");
   expect(effects).toEqual([{ kind: "backends" }]);
-  expect(state.mode).toMatchObject({ kind: "form", form: { cwd: { text: "/home/you/site" } } });
+  expect(state.mode).toMatchObject({ kind: "form", form: { cwd: { text: "/home/site" } } });
 });
 
 test("keys in an empty list do nothing", () => {
