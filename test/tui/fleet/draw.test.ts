@@ -84,7 +84,7 @@ test("only what is in sight is drawn, and the marked one always is", () => {
 
 test("a wide terminal has the details of the marked one beside the list, a narrow one has not", () => {
   const list = aList({ session_id: "a", name: "fixer", cwd: "/home/site", queued: 2 });
-  expect(draw(list, 140).rows.join("\n")).toMatch(/│ in +\/work\/site/);
+  expect(draw(list, 140).rows.join("\n")).toMatch(/│ in +\/home\/site/);
   expect(draw(list, 140).rows.join("\n")).toMatch(/│ queue +2 waiting/);
   expect(draw(list, 80).rows.join("\n")).not.toContain("/home/site");
 });
