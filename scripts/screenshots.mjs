@@ -1,10 +1,10 @@
 // npm run screenshots: the pictures in docs/images, of a real daemon in a real browser and a real terminal. Run it after
 // every change of the look: test/e2e/faces/dashboard.test.ts fails while they are old.
-import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { HAS_TMUX, TerminalScreen } from "./bench/faces/screen.mjs";
+import { findChromium } from "./find-chromium.mjs";
 import { prepare, root } from "./prepare.mjs";
 import { openStage } from "./screenshots/stage.mjs";
 import { LIST, PICTURES, takenFrom } from "./screenshots/taken-from.mjs";
@@ -29,9 +29,7 @@ const TERMINAL = { file: "tui.txt", session: "totals", size: { columns: 100, row
  * @property {{ width: number, height: number }} viewport
  */
 
-const program = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-  .map((name) => spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim())
-  .find((path) => path !== "");
+const program = findChromium();
 if (program === undefined || !HAS_TMUX) {
   console.error("pictures are taken with Chromium and tmux; one of them is not on the PATH");
   process.exit(1);

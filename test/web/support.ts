@@ -2,29 +2,10 @@
 import type { FleetRow } from "../../src/client/view/fleet.ts";
 import type { ToolStat, TurnStat } from "../../src/protocol/stats.ts";
 import type { SessionView } from "../../src/protocol/views.ts";
+import { aView } from "../client/session-views.ts";
 
 export function sessionView(session_id: string, more: Partial<SessionView> = {}): SessionView {
-  return {
-    session_id,
-    backend: "demo",
-    provider: "demo",
-    children: [],
-    managed: true,
-    activity_state: "idle",
-    attached: false,
-    running: true,
-    stalled: false,
-    pending_requests: 0,
-    family_pending_requests: 0,
-    queued: 0,
-    turns: 0,
-    usage: {},
-    context_tokens: 0,
-    started_at_ms: 0,
-    last_active_at_ms: 0,
-    last_seq: 0,
-    ...more,
-  };
+  return aView({ session_id, turns: 0, ...more });
 }
 
 export function fleetRow(session_id: string, depth = 0, more: Partial<SessionView> = {}): FleetRow {

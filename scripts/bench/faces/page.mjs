@@ -1,11 +1,9 @@
 // The dashboard in a real browser while events flood in: frames a second in its worst second, and how much its memory
 // grows from a quarter of the flood to its end.
-import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { findChromium } from "../../find-chromium.mjs";
 
-const PROGRAM = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-  .map((name) => spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim())
-  .find((path) => path !== "");
+const PROGRAM = findChromium();
 export const HAS_BROWSER = PROGRAM !== undefined;
 
 /** @param {import("../measures/faces.mjs").Stage} stage */

@@ -1,16 +1,12 @@
 // Debian's Chromium with the dashboard in it. What the page logs as an error, and every report of the content policy,
 // is kept: a test that ends with one has failed.
-import { spawnSync } from "node:child_process";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
-
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+import { findChromium } from "../../../scripts/find-chromium.mjs";
 
 /** Undefined where there is no browser; with CI_REQUIRE_FACES=1 that is a fault. */
 export function findBrowser(): string | undefined {
-  const found = NAMES.map((name) => spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }))
-    .map(({ stdout }) => stdout.trim())
-    .find((path) => path !== "");
+  const found = findChromium();
   if (found === undefined && process.env["CI_REQUIRE_FACES"] === "1")
     throw new Error("CI_REQUIRE_FACES is set, and there is no Chromium on the PATH");
   return found;

@@ -20,9 +20,8 @@ describe("the badge of a session", () => {
   });
 
   it("tells of a turn that failed, unless something newer is asked", () => {
-    const last_result = {
-      ...{ subtype: "error", at_ms: 1, error: { code: "auth_failed", message: "log in" } },
-    } as never;
+    const error = { code: "auth_failed", message: "log in" };
+    const last_result = { turn_id: "t", subtype: "error", ended_at_ms: 1, error };
     expect(lookOf(sessionView("s", { activity_state: "idle", last_result }))).toMatchObject({
       word: "failed",
     });

@@ -1,29 +1,11 @@
 // Provider, model and agent on the screen: what can be chosen, what becomes of it, and what somebody is told who has none.
 import { rmSync } from "node:fs";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chatReply, type ModelServer, startModelServer } from "../../../support/model-server.ts";
-import { World } from "../world.ts";
-import { Stage, type StageOptions } from "./stage.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { chatReply } from "../../../support/model-server.ts";
+import { usePlace } from "./stage.ts";
 
-const world = new World();
-let model: ModelServer;
-let stage: Stage | undefined;
-
-beforeEach(async () => {
-  model = await startModelServer();
-  world.begin(model.url);
-});
-afterEach(async () => {
-  await stage?.close();
-  stage = undefined;
-  await model.close();
-});
-afterAll(() => world.remove());
-
-async function open(options: StageOptions = {}): Promise<Stage> {
-  stage = await Stage.open(world, options);
-  return stage;
-}
+const place = usePlace();
+const { world, open } = place;
 
 describe("settings", () => {
   test("stand in the status line, with who said so", async () => {
@@ -38,7 +20,7 @@ describe("settings", () => {
   });
 
   test("p lists providers with what is wrong with them, and one chosen answers next and is remembered", async () => {
-    model.script(chatReply("ok"));
+    place.model.script(chatReply("ok"));
     const at = await open();
     const options = await at.picker("p").load();
     expect(options.find(({ value }) => value === "local")).toMatchObject({
@@ -56,23 +38,23 @@ describe("settings", () => {
     expect(at.view.agent.model).toBe("large");
     await at.driver.send("hi");
     await at.turns(1);
-    expect(model.requests[0]?.body).toMatchObject({ model: "large" });
+    expect(place.model.requests[0]?.body).toMatchObject({ model: "large" });
     expect(at.remembered).toMatchObject([{ provider: { value: "other" }, model: { value: "large" } }]);
   });
 
   test("m takes a name that is not in the list, and no sentence", async () => {
-    model.script(chatReply("ok"));
+    place.model.script(chatReply("ok"));
     const at = await open();
     expect(at.picker("m").takesText).toBe(true);
     await expect(at.picker("m").choose("fix the tests")).rejects.toMatchObject({ code: "bad_model" });
     await at.picker("m").choose("huge");
     await at.driver.send("hi");
     await at.turns(1);
-    expect(model.requests[0]?.body).toMatchObject({ model: "huge" });
+    expect(place.model.requests[0]?.body).toMatchObject({ model: "huge" });
   });
 
   test("a provider without a model waits for one", async () => {
-    model.script(chatReply("ok"));
+    place.model.script(chatReply("ok"));
     const at = await open();
     await at.picker("p").choose("bare");
     await at.notice(/press m/);
@@ -80,7 +62,7 @@ describe("settings", () => {
     await at.picker("m").choose("tiny");
     await at.driver.send("hi");
     await at.turns(1);
-    expect(model.requests[0]?.body).toMatchObject({ model: "tiny" });
+    expect(place.model.requests[0]?.body).toMatchObject({ model: "tiny" });
   });
 
   test("a has the agents that can be talked to", async () => {
@@ -92,7 +74,7 @@ describe("settings", () => {
   });
 
   test("a start without a usable provider says so, and choosing one mends it", async () => {
-    model.script(chatReply("ok"));
+    place.model.script(chatReply("ok"));
     const at = await open({ order: { provider: "locked" } });
     await at.notice(/NOT_SET_ANYWHERE[\s\S]*p chooses another provider/);
     await expect(at.driver.send("hi")).rejects.toMatchObject({ code: "missing_key" });

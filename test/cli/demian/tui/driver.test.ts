@@ -1,7 +1,7 @@
 // The driver of the screen on a local runtime: what it tells, seen through the view, and what it does when asked to.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gate } from "../../../support/gate.ts";
 import {
   bash,
@@ -13,34 +13,16 @@ import {
 } from "../../../support/model-server.ts";
 import { messagesOf } from "../every-terminal.ts";
 import { delegate, teamOf, write } from "../several-agents.ts";
-import { World } from "../world.ts";
-import { Stage, type StageOptions } from "./stage.ts";
+import { usePlace } from "./stage.ts";
 import { entries } from "./watcher.ts";
 
-const world = new World();
-let model: ModelServer;
-let stage: Stage | undefined;
-
-beforeEach(async () => {
-  model = await startModelServer();
-  world.begin(model.url);
-});
-afterEach(async () => {
-  await stage?.close();
-  stage = undefined;
-  await model.close();
-});
-afterAll(() => world.remove());
-
-async function open(options: StageOptions = {}): Promise<Stage> {
-  stage = await Stage.open(world, options);
-  return stage;
-}
+const place = usePlace();
+const { world, open } = place;
 
 describe("a turn", () => {
   test("is the message, the words as they come, the answer once, and what it took", async () => {
     const more = gate();
-    model.script(stuck("Hello", more.passed, chatReply(" there.")));
+    place.model.script(stuck("Hello", more.passed, chatReply(" there.")));
     const at = await open();
     await at.driver.send("hi");
     const first = await at.until((view) => entries(view, "text").find(({ isOpen }) => isOpen));
@@ -55,7 +37,7 @@ describe("a turn", () => {
   });
 
   test("shows what a tool does to a file", async () => {
-    model.script(write("a.txt", "one\n"), chatReply("done"));
+    place.model.script(write("a.txt", "one\n"), chatReply("done"));
     const at = await open({ order: { yes: true } });
     await at.driver.send("write it");
     await at.turns(1);
@@ -65,7 +47,7 @@ describe("a turn", () => {
   });
 
   test("that fails says why, and the next message is taken", async () => {
-    model.script(status(401, { error: { message: "bad key" } }), chatReply("ok"));
+    place.model.script(status(401, { error: { message: "bad key" } }), chatReply("ok"));
     const at = await open();
     await at.driver.send("hi");
     expect(await at.turns(1)).toMatchObject({
@@ -77,7 +59,7 @@ describe("a turn", () => {
   });
 
   test("calls that a model names alike are calls of their own", async () => {
-    model.script(bash("true"), bash("false"), chatReply("done"));
+    place.model.script(bash("true"), bash("false"), chatReply("done"));
     const at = await open({ order: { yes: true } });
     await at.driver.send("run them");
     await at.turns(1);
@@ -88,7 +70,7 @@ describe("a turn", () => {
   });
 
   test("begins with the pictures of the start, and only the first does", async () => {
-    model.script(chatReply("a cat"), chatReply("bye"));
+    place.model.script(chatReply("a cat"), chatReply("bye"));
     const part = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } } as const;
     const at = await open({ parts: [part] });
     await at.driver.send("what is this?");
@@ -101,7 +83,7 @@ describe("a turn", () => {
 
 describe("what is asked", () => {
   test("shows the whole command and what can be decided, and y lets it run", async () => {
-    model.script(bash("touch made.txt"), chatReply("done"));
+    place.model.script(bash("touch made.txt"), chatReply("done"));
     const at = await open();
     await at.driver.send("make it");
     const row = await at.request();
@@ -121,19 +103,19 @@ describe("what is asked", () => {
   });
 
   test("declined with a reason, the model is told it, and nothing runs", async () => {
-    model.script(bash("touch made.txt"), chatReply("as you like"));
+    place.model.script(bash("touch made.txt"), chatReply("as you like"));
     const at = await open();
     await at.driver.send("make it");
     await at.driver.respond(await at.request(), { decision: "decline", message: "use mkdir" });
     await at.turns(1);
     expect(world.has("made.txt")).toBe(false);
-    expect(JSON.stringify(messagesOf(model, 1).at(-1))).toContain("use mkdir");
+    expect(JSON.stringify(messagesOf(place.model, 1).at(-1))).toContain("use mkdir");
     const told = entries(at.view, "notice").filter(({ category }) => category !== "local");
     expect(told).toEqual([]);
   });
 
   test("always is offered with what it allows, and that is not asked about again", async () => {
-    model.script(write("a.txt", "a\n"), write("b.txt", "b\n"), chatReply("done"));
+    place.model.script(write("a.txt", "a\n"), write("b.txt", "b\n"), chatReply("done"));
     const at = await open();
     await at.driver.send("write both");
     const row = await at.request();
@@ -151,7 +133,7 @@ describe("what is asked", () => {
   });
 
   test("cancel ends the turn", async () => {
-    model.script(bash("touch made.txt"));
+    place.model.script(bash("touch made.txt"));
     const at = await open();
     await at.driver.send("make it");
     await at.driver.respond(await at.request(), { decision: "cancel" });
@@ -160,7 +142,7 @@ describe("what is asked", () => {
   });
 
   test("an answer to something else than what waits counts for nothing", async () => {
-    model.script(bash("touch made.txt"), chatReply("done"));
+    place.model.script(bash("touch made.txt"), chatReply("done"));
     const at = await open();
     await at.driver.send("make it");
     const row = await at.request();
@@ -185,7 +167,7 @@ describe("what is asked", () => {
 describe("while a task runs", () => {
   test("messages wait in order, one can be taken back, and each is answered", async () => {
     const more = gate();
-    model.script(stuck("one", more.passed), chatReply("three"));
+    place.model.script(stuck("one", more.passed), chatReply("three"));
     const at = await open();
     await at.driver.send("first");
     await at.until((view) => entries(view, "text")[0]);
@@ -201,7 +183,7 @@ describe("while a task runs", () => {
   });
 
   test("one that is for now ends the task and goes before those that wait", async () => {
-    model.script(stuck("one"), chatReply("now"), chatReply("later"));
+    place.model.script(stuck("one"), chatReply("now"), chatReply("later"));
     const at = await open();
     await at.driver.send("first");
     await at.until((view) => entries(view, "text")[0]);
@@ -217,7 +199,7 @@ describe("while a task runs", () => {
   });
 
   test("/stop ends it, forgets what waits and says so", async () => {
-    model.script(stuck("one"));
+    place.model.script(stuck("one"));
     const at = await open();
     await at.driver.send("first");
     await at.until((view) => entries(view, "text")[0]);
@@ -225,11 +207,11 @@ describe("while a task runs", () => {
     await at.command("/stop");
     expect(await at.turns(1)).toMatchObject({ subtype: "interrupted" });
     await at.notice(/a message that waited was not sent/);
-    expect(model.requests).toHaveLength(1);
+    expect(place.model.requests).toHaveLength(1);
   });
 
   test("neither settings nor the conversation can be changed", async () => {
-    model.script(stuck("one"));
+    place.model.script(stuck("one"));
     const at = await open();
     await at.driver.send("first");
     await at.until((view) => entries(view, "text")[0]);
@@ -244,7 +226,7 @@ describe("while a task runs", () => {
   });
 
   test("leaving ends it, and closes the session", async () => {
-    model.script(stuck("one"));
+    place.model.script(stuck("one"));
     const at = await open();
     await at.driver.send("first");
     await at.until((view) => entries(view, "text")[0]);
@@ -260,7 +242,7 @@ describe("while a task runs", () => {
 describe("commands", () => {
   test("/compact says what became of the conversation, and asks no model", async () => {
     const replies = Array.from({ length: 9 }, (_, n) => chatReply(`answer ${n} `.repeat(50)));
-    model.script(...replies);
+    place.model.script(...replies);
     const at = await open();
     await at.command("/compact");
     await at.notice(/too little to compact/);
@@ -272,7 +254,7 @@ describe("commands", () => {
     const { text, category } = await at.notice(/compacted the conversation/);
     expect(category).toBe("local");
     expect(text).toMatch(/about \d+ before, \d+ after\n.*\d+ kept, \d+ dropped\n.*about \d+ tokens/);
-    expect(model.requests).toHaveLength(9);
+    expect(place.model.requests).toHaveLength(9);
   });
 
   test("one that is not there is guessed, and not sent", async () => {
@@ -280,7 +262,7 @@ describe("commands", () => {
     await expect(at.driver.send("/compct")).rejects.toThrow(/did you mean \/compact\?/);
     await expect(at.command("/compact", "now")).rejects.toThrow(/takes nothing behind it/);
     await expect(at.command("/use-plan")).rejects.toMatchObject({ code: "no_plan" });
-    expect(model.requests).toHaveLength(0);
+    expect(place.model.requests).toHaveLength(0);
   });
 
   test("warnings of the start are shown", async () => {
@@ -293,12 +275,12 @@ describe("several agents", () => {
   let other: ModelServer;
   beforeEach(async () => {
     other = await startModelServer();
-    world.begin(model.url, teamOf(other));
+    world.begin(place.model.url, teamOf(other));
   });
   afterEach(() => other.close());
 
   test("what a sub-agent does stands below the call that started it, and its questions name it", async () => {
-    model.script(delegate("write b.txt"), chatReply("All done."));
+    place.model.script(delegate("write b.txt"), chatReply("All done."));
     other.script(write("b.txt", "b\n"), chatReply("I wrote it."));
     const at = await open();
     await at.notice(/multi-agent: build may delegate to/);

@@ -1,4 +1,5 @@
 // The screen's driver without a screen: the real runtime against a model on loopback, and the real view of what is told.
+import { afterAll, afterEach, beforeEach } from "vitest";
 import type { Order } from "../../../../src/cli/demian/order.ts";
 import { resolveSettings, type Settings } from "../../../../src/cli/demian/settings.ts";
 import { LocalDriver } from "../../../../src/cli/demian/tui/driver.ts";
@@ -6,7 +7,8 @@ import type { View } from "../../../../src/client/view/types.ts";
 import type { UserContentPart } from "../../../../src/runtime/messages.ts";
 import { createRuntime } from "../../../../src/runtime/runtime.ts";
 import type { Runtime } from "../../../../src/runtime/session-types.ts";
-import type { World } from "../world.ts";
+import { type ModelServer, startModelServer } from "../../../support/model-server.ts";
+import { World } from "../world.ts";
 import { Watcher } from "./watcher.ts";
 
 export interface StageOptions {
@@ -65,4 +67,40 @@ export class Stage {
     await this.driver.close();
     await this.runtime.close();
   }
+}
+
+export interface Place {
+  readonly world: World;
+  /** The one of the test that runs. */
+  readonly model: ModelServer;
+  /** Closed behind the test. */
+  open(options?: StageOptions): Promise<Stage>;
+}
+
+/** A workspace for all tests of a file, and a model for each. */
+export function usePlace(): Place {
+  const world = new World();
+  let model: ModelServer | undefined;
+  let stage: Stage | undefined;
+  beforeEach(async () => {
+    model = await startModelServer();
+    world.begin(model.url);
+  });
+  afterEach(async () => {
+    await stage?.close();
+    stage = undefined;
+    await model?.close();
+  });
+  afterAll(() => world.remove());
+  return {
+    world,
+    get model() {
+      if (model === undefined) throw new Error("the model is started before each test");
+      return model;
+    },
+    async open(options = {}) {
+      stage = await Stage.open(world, options);
+      return stage;
+    },
+  };
 }
