@@ -1,5 +1,6 @@
 // The eight `agent.*` events, as a backend's translator makes them. A frame on the wire is an event plus its
-// envelope (session_id, seq): see wire/blemees2.ts. `raw` is the native event, only when the session asks.
+// envelope (session_id, seq): see wire/blemees2.ts. `raw` is the native event, only when the session asks;
+// with `native_events` it is on the first event made of it, and `null` on the others.
 import * as z from "zod";
 import { ContentBlock } from "./content.ts";
 import { Usage } from "./usage.ts";

@@ -14,6 +14,7 @@
 // | #slow n ms            | n words, ms apart                                                             |
 // | #think words          | a thinking block before the answer                                             |
 // | #tool cmd             | Bash tool: really runs `setsid sh -c cmd`; an interrupt kills only that shell   |
+// | #two-tools words      | two tools whose results come in one frame, with words behind them               |
 // | #bg ms                | a background task; ms later claude starts a turn by itself                     |
 // | #bgtool ms cmd        | the same, and that turn runs a tool, so that a message is folded into it       |
 // | #sub words            | a sub-agent says words (frames with parent_tool_use_id)                        |
@@ -294,6 +295,7 @@ const DIRECTIVES = {
   slow: (args) => slow(...args.split(" ").map(Number)),
   think: (words) => think(words),
   tool: (command) => tool(command),
+  "two-tools": (words) => twoTools(words),
   bg: (ms) => background(Number(ms), "#say background task noticed"),
   bgtool: (args) => background(Number.parseInt(args, 10), `#tool ${args.replace(/^\d+ /, "")}`),
   sub: (words) => subAgent(words),
@@ -504,6 +506,14 @@ async function tool(command) {
   await say(
     `tool said: ${output.trim()}${folded.map((message) => ` | folded: ${message.content}`).join("")}`,
   );
+}
+
+/** As parallel calls: one frame has both results. */
+async function twoTools(words) {
+  const ids = [announceTool("true"), announceTool("false")];
+  const results = ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: id, is_error: false }));
+  out({ type: "user", message: { role: "user", content: [...results, { type: "text", text: words }] } });
+  await say("both are done");
 }
 
 /** By itself it runs everything; a hook that says "ask" makes it ask first. Undefined: it may. */

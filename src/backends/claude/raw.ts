@@ -12,11 +12,12 @@ export function withRaw(options: ClaudeOptions, frame: JsonObject, reports: Repo
 
 function withRawOnce(frame: JsonObject, reports: Report[]): Report[] {
   const first = reports.findIndex((report) => report.kind === "event");
-  if (first !== -1) return reports.map((report, index) => (index === first ? addRaw(report, frame) : report));
+  // `null` on the others: the dialect must not show what came with the first one again.
+  if (first !== -1) return reports.map((report, index) => addRaw(report, index === first ? frame : null));
   const notice = { type: "agent.notice", backend: "claude", level: "info", category: "native" } as const;
   return [...reports, { kind: "event", event: { ...notice, raw: frame } }];
 }
 
-function addRaw(report: Report, frame: JsonObject): Report {
+function addRaw(report: Report, frame: JsonObject | null): Report {
   return report.kind === "event" ? { kind: "event", event: { ...report.event, raw: frame } } : report;
 }

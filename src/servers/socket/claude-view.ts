@@ -1,10 +1,13 @@
 // An agent.* frame as the Claude Code event that a blemees/1 client knows. With `raw` it is the native event
-// itself; without, the nearest one that carries the same facts. Pure.
+// itself, once; without, the nearest one that carries the same facts. Pure.
 import { isObject, type JsonObject } from "../../base/json.ts";
 
 export function claudeView(frame: JsonObject): JsonObject | undefined {
-  const { session_id, seq, persisted, raw } = frame;
-  const native = isObject(raw) ? raw : NATIVE_OF[String(frame["type"])]?.(frame);
+  const { session_id, seq, persisted, raw, backend } = frame;
+  const own = isObject(raw) && backend === "claude" ? raw : undefined;
+  // Several frames can come from one native event; the first of them shows it.
+  if (raw === null || (own !== undefined && !isFirstOf(own, frame))) return undefined;
+  const native = own ?? NATIVE_OF[String(frame["type"])]?.(frame);
   if (native === undefined) return undefined;
   return {
     ...native,
@@ -12,6 +15,20 @@ export function claudeView(frame: JsonObject): JsonObject | undefined {
     session_id,
     ...(seq === undefined ? { persisted } : { seq }),
   };
+}
+
+/** Whether this frame is the first that its native event became, where every one of them carries it. */
+function isFirstOf(native: JsonObject, { type, tool_use_id }: JsonObject): boolean {
+  if (type === "agent.tool_use") return native["type"] !== "assistant";
+  const first = firstResult(native);
+  if (type === "agent.tool_result") return first?.["tool_use_id"] === tool_use_id;
+  return type !== "agent.user_echo" || first === undefined;
+}
+
+function firstResult({ message }: JsonObject): JsonObject | undefined {
+  const content = isObject(message) ? message["content"] : undefined;
+  if (!Array.isArray(content)) return undefined;
+  return content.filter(isObject).find(({ type }) => type === "tool_result");
 }
 
 const NATIVE_OF: Record<string, (frame: JsonObject) => JsonObject | undefined> = {

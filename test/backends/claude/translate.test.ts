@@ -165,7 +165,7 @@ describe("frames", () => {
     const block = { type: "tool_use", id: "t1", name: "Bash", input: {} };
     const frame = { type: "assistant", message: { content: [block] } };
     expect(events(frame, { include_raw_events: true }).map((event) => event.raw)).toEqual([frame, frame]);
-    expect(events(frame, { native_events: true }).map((event) => event.raw)).toEqual([frame, undefined]);
+    expect(events(frame, { native_events: true }).map((event) => event.raw)).toEqual([frame, null]);
     expect(events(frame).some((event) => "raw" in event)).toBe(false);
   });
 });

@@ -166,6 +166,22 @@ describe("events", () => {
     expect(users[1]).toMatchObject({ message: { content: [{ type: "tool_result", content: "hi\n" }] } });
   });
 
+  test("results of parallel tools that Claude gives in one event come once, also to a replay that begins there", async () => {
+    const client = await connect();
+    const session_id = newId();
+    await open(client, session_id, { replay_user_messages: true });
+    await turn(client, session_id, "#two-tools and a word");
+    const results = (of: RawClient) =>
+      streamOf(of, session_id).filter((frame) => JSON.stringify(frame).includes("tool_result"));
+    const [shown, ...others] = results(client);
+    expect(others).toEqual([]);
+    expect((shown?.["message"] as { content: unknown[] }).content).toHaveLength(3);
+    const reader = await connect();
+    await ask(reader, "watch", { session_id, last_seen_seq: Number(shown?.["seq"]) });
+    await reader.next("claude.result");
+    expect(results(reader)).toEqual([]);
+  });
+
   test("an interrupt works as in blemees/2", async () => {
     const client = await connect();
     const session_id = newId();
@@ -323,6 +339,19 @@ describe("both dialects on one session", () => {
     await ask(owner, "close", { session_id });
     await barrier(watcher);
     expect(watcher.frames.some((frame) => frame.type === "blemeesd.session_closed")).toBe(false);
+  });
+
+  test("a blemees/1 watcher gets each native event of a session with raw events once", async () => {
+    const owner = await daemon.connect();
+    const watcher = await connect();
+    const session_id = newId();
+    await owner.open(session_id, { include_raw_events: true, user_echo: true });
+    await ask(watcher, "watch", { session_id });
+    await owner.turn(session_id, "#two-tools and a word");
+    await watcher.next("claude.result");
+    const uuids = streamOf(watcher, session_id).flatMap((frame) => frame["uuid"] ?? []);
+    expect(uuids.length).toBeGreaterThan(4);
+    expect(uuids).toEqual([...new Set(uuids)]);
   });
 
   test("a blemees/2 watcher sees a blemees/1 session as agent.*", async () => {

@@ -66,6 +66,17 @@ test.each([
   expect(claudeView({ ...head, ...frame })).toMatchObject({ ...shown, session_id: "s", seq: 7 });
 });
 
+test("a frame that says null for its native event was shown with an earlier frame", () => {
+  const result = { ...head, type: "agent.tool_result", tool_use_id: "t", output: "x" };
+  expect(claudeView({ ...result, raw: null })).toBeUndefined();
+});
+
+test("the native event of another vendor is not passed for one of Claude's", () => {
+  const raw = { method: "item/completed", params: {} };
+  const frame = { ...head, backend: "codex", type: "agent.message", role: "assistant", content: [], raw };
+  expect(claudeView(frame)).toMatchObject({ type: "claude.assistant", message: { role: "assistant" } });
+});
+
 test("what Claude has no event for is not shown", () => {
   expect(
     claudeView({ ...head, type: "agent.notice", level: "info", category: "task_started" }),
