@@ -155,8 +155,8 @@ export class Conversation {
 
   /** Begins a turn. `taken` settles when the agent has read the message, which a stuck one never does. */
   async send(message: UserMessage, handover?: Handover): Promise<{ taken: Promise<void> }> {
-    if (this.#turn !== undefined) throw busy();
     const [waiting] = this.pending;
+    if (this.#turn !== undefined) throw busy(waiting);
     if (waiting !== undefined) throw waitsFor(waiting);
     if (this.isAsking) throw busy();
     const run = await this.start(true);

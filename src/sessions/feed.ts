@@ -20,20 +20,34 @@ export interface FeedOptions {
 export class Feed implements Attachment {
   readonly client: Client;
   readonly subscriber: Subscriber;
-  readonly role: "owner" | "watcher";
+  #role: "owner" | "watcher";
+  /** Its client asked to watch. An owner may too: it has one place in the stream, and gets each frame once. */
+  isWatching: boolean;
   readonly #stream: Stream;
   #cursor: number;
   #live = false;
   #pumping = false;
+  /** Nothing is delivered before the reply to the request. */
+  #isStarted = false;
   #ended = false;
 
   constructor(options: FeedOptions) {
     this.client = options.client;
     this.subscriber = options.subscriber;
-    this.role = options.role;
+    this.#role = options.role;
+    this.isWatching = options.role === "watcher";
     this.#stream = options.stream;
     this.#cursor = options.after_seq;
     this.#stream.feeds.add(this);
+  }
+
+  get role(): "owner" | "watcher" {
+    return this.#role;
+  }
+
+  /** The last seq that was handed to the client. */
+  get cursor(): number {
+    return this.#cursor;
   }
 
   /** True while the reader holds up: the owner's agent is paused then. */
@@ -45,7 +59,23 @@ export class Feed implements Attachment {
     return this.#ended;
   }
 
+  /** The owner watches too: what it asked to see again is delivered again, from `start` on. */
+  watch(last_seen_seq: number | undefined): void {
+    this.isWatching = true;
+    if (last_seen_seq === undefined || last_seen_seq === this.#cursor) return;
+    this.#cursor = last_seen_seq;
+    this.#live = false;
+    this.#isStarted = false;
+  }
+
+  /** Another client has become the owner; this one goes on as a watcher, without a gap. */
+  demote(): void {
+    this.#role = "watcher";
+  }
+
   start(): void {
+    if (this.#ended) return;
+    this.#isStarted = true;
     if (this.#cursor > this.#stream.last_seq) {
       // The client has seen more than we have: our history was lost or reset, and it must know.
       this.subscriber.gap(this.#cursor, this.#stream.last_seq + 1);
@@ -93,17 +123,18 @@ export class Feed implements Attachment {
   }
 
   async #pump(): Promise<void> {
-    if (this.#pumping || this.#live) return;
+    if (this.#pumping || this.#live || !this.#isStarted) return;
     this.#pumping = true;
     try {
-      while (!this.#ended && !this.#isHeldUp()) {
+      while (!this.#ended && this.#isStarted && !this.#isHeldUp()) {
         if (this.#cursor >= this.#stream.last_seq) {
           this.#live = true;
           return;
         }
-        const chunk = await this.#stream.after(this.#cursor, READ_BYTES);
+        const from = this.#cursor;
+        const chunk = await this.#stream.after(from, READ_BYTES);
         if (this.#ended) return;
-        this.#hand(chunk);
+        if (this.#cursor === from) this.#hand(chunk);
       }
     } catch {
       // The log cannot be read. Nothing may be skipped silently: say that it is gone, go on live.

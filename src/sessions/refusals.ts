@@ -6,14 +6,18 @@ export function unknownSession(session_id: string): CodedError {
   return new CodedError("session_unknown", `no session ${session_id} here, or it belongs to another client`);
 }
 
-export function busy(): CodedError {
+/** `waiting`: what keeps the turn from going on. */
+export function busy(waiting?: RequestRow): CodedError {
+  if (waiting !== undefined) return waitsFor(waiting, "session_busy");
   return new CodedError("session_busy", "a turn is in flight; wait for its agent.result or interrupt it");
 }
 
-export function waitsFor({ request_id, request_type, requested_at_ms, payload }: RequestRow): CodedError {
-  const message = `the agent waits for an answer to "${payload.title}"; answer request ${request_id} first`;
-  const data = { request_id, request_type, requested_at_ms };
-  return new CodedError("pending_structured_request", message, { data });
+export function waitsFor(
+  { request_id, request_type, requested_at_ms, payload }: RequestRow,
+  code: "session_busy" | "pending_structured_request" = "pending_structured_request",
+): CodedError {
+  const message = `the agent is waiting for an answer to "${payload.title}"; answer request ${request_id} first`;
+  return new CodedError(code, message, { data: { request_id, request_type, requested_at_ms } });
 }
 
 export function notAllowed(session_id: string): CodedError {

@@ -8,10 +8,11 @@ import type { ResultEvent } from "../protocol/events.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
+import { Audience } from "./audience.ts";
 import { Conversation } from "./conversation.ts";
 import type { ConversationContext } from "./conversation-context.ts";
 import { Delivery } from "./delivery.ts";
-import { Feed } from "./feed.ts";
+import type { Feed } from "./feed.ts";
 import { notAllowed, unknownSession } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import { Stream } from "./stream.ts";
@@ -39,8 +40,8 @@ export class Session {
   readonly delivery: Delivery;
   readonly #context: SessionContext;
   readonly #ops = new Serial();
+  readonly #audience: Audience;
   readonly #log: Log;
-  #owner: Feed | undefined;
   #isClosed = false;
   /** An agent that nobody owns is being let go. */
   #isEnding = false;
@@ -67,6 +68,7 @@ export class Session {
         if (!this.#isClosed) context.publisher.saveRow(this.stream);
       },
     });
+    this.#audience = new Audience(this.stream);
     this.#log = context.log.with({ session_id: row.session_id });
     this.conversation = new Conversation({
       ...context,
@@ -112,7 +114,7 @@ export class Session {
 
   /** Nobody will go on talking: no client owns it, and it was not spawned to live by itself. */
   get #isForsaken(): boolean {
-    return this.#owner === undefined && this.row.managed !== true && !this.#isClosed;
+    return this.owner === undefined && this.row.managed !== true && !this.#isClosed;
   }
 
   /** A turn has ended, and its result is on its way to the disk. */
@@ -152,7 +154,7 @@ export class Session {
 
   /** Since when nothing has been done with it; undefined while something goes on. */
   get idleSinceMs(): number | undefined {
-    if (this.#owner !== undefined || this.isStarting) return undefined;
+    if (this.owner !== undefined || this.isStarting) return undefined;
     if (this.delivery.isEngaged || this.conversation.isAsking) return undefined;
     if (this.stream.isOwed) return undefined; // what the disk did not take is told by this session
     if (this.row.managed !== true) return this.detached_at_ms;
@@ -162,7 +164,7 @@ export class Session {
   }
 
   get owner(): Client | undefined {
-    return this.#owner?.client;
+    return this.#audience.owner?.client;
   }
 
   /** Makes `client` the owner, with its agent running. If that fails, nobody has lost anything. */
@@ -190,34 +192,24 @@ export class Session {
       // Whoever is told of a session can resume it, even if we die right behind the reply (DESIGN R3).
       this.#context.publisher.saveRow(this.stream);
       if (!order.resume) await this.stream.settled();
-      if (client.isGone && this.#owner === undefined) this.#endUnowned("now");
+      if (client.isGone && this.owner === undefined) this.#endUnowned("now");
       checkPresent(client);
-      const previous = this.#owner;
-      if (previous !== undefined && previous.client !== client) previous.subscriber.taken(client.peer_pid);
-      previous?.end();
       const after_seq = order.last_seen_seq ?? (order.resume ? this.stream.ringStart : fresh_seq);
-      this.#owner = new Feed({ client, subscriber, stream: this.stream, role: "owner", after_seq });
+      const feed = this.#audience.own({ client, subscriber }, after_seq);
       this.detached_at_ms = undefined;
       this.balance();
       this.delivery.pump();
-      return this.#owner;
+      return feed;
     });
   }
 
   watch(client: Client, subscriber: Subscriber, last_seen_seq: number | undefined): Feed {
     checkPresent(client);
-    this.unwatch(client);
-    const after_seq = last_seen_seq ?? this.stream.last_seq;
-    return new Feed({ client, subscriber, stream: this.stream, role: "watcher", after_seq });
+    return this.#audience.watch({ client, subscriber }, last_seen_seq);
   }
 
   unwatch(client: Client): boolean {
-    for (const feed of this.stream.feeds) {
-      if (feed.role !== "watcher" || feed.client !== client) continue;
-      feed.end();
-      return true;
-    }
-    return false;
+    return this.#audience.unwatch(client);
   }
 
   async send(client: Client, message: UserMessage): Promise<void> {
@@ -317,20 +309,14 @@ export class Session {
       await this.stream.settled();
       this.stream.close();
       this.#context.ledger.release(this.row.session_id);
-      for (const feed of [...this.stream.feeds]) {
-        // An owner who closed it knows.
-        if (feed.role === "watcher" || reason === "deleted") feed.subscriber.closed(reason);
-        feed.end();
-      }
-      this.#owner = undefined;
+      this.#audience.close(reason);
       return true;
     });
   }
 
   /** The owner is gone (spec §5.9): a turn goes on, a question goes on waiting, an idle agent is ended. */
   detach(nowMs: number): void {
-    this.#owner?.end();
-    this.#owner = undefined;
+    this.#audience.disown();
     this.detached_at_ms = nowMs;
     this.balance();
     if (this.#isForsaken && !this.conversation.isEngaged) this.#endUnowned("now");
@@ -338,7 +324,7 @@ export class Session {
 
   /** Backpressure (DESIGN R11): the owner's full outbox or a slow log pauses the agent; a watcher never does. */
   balance(): void {
-    this.conversation.hold(this.stream.isOverfull || this.#owner?.isFull === true);
+    this.conversation.hold(this.stream.isOverfull || this.#audience.owner?.isFull === true);
   }
 
   /** Resolves when the operations queued so far are done. */

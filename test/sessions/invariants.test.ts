@@ -47,7 +47,7 @@ describe("invariant 2: an event has one path, each piece of state one writer", (
     ["delivers to subscribers", /\bfeed\.deliver\(/, ["sessions/stream.ts"]],
     ["ends a turn", /\bstampResult\(turn,/, ["sessions/conversation.ts"]],
     ["answers an agent", /\basker\s*\.answer\(/, ["sessions/requests.ts"]],
-    ["owns a session", /this\.#owner = /, ["sessions/session.ts"]],
+    ["owns a session", /this\.#owner = /, ["sessions/audience.ts"]],
   ])("one file %s", (_what, pattern, files) => {
     expect(users(pattern)).toEqual(files);
   });

@@ -146,10 +146,16 @@ describe("a request", () => {
 });
 
 describe("a message while a request waits", () => {
-  test("is session_busy in the turn, and answers nothing", async () => {
+  test("is session_busy in the turn, names what is in the way, and answers nothing", async () => {
     const { client, session_id, row } = await waitingDemo(await daemon.connect());
     say(client, session_id, "accept");
-    expect(await client.next("blemeesd.error")).toMatchObject({ code: "session_busy", session_id });
+    const { request_id, request_type, requested_at_ms } = row;
+    expect(await client.next("blemeesd.error")).toMatchObject({
+      code: "session_busy",
+      session_id,
+      message: `the agent is waiting for an answer to "${row.payload.title}"; answer request ${request_id} first`,
+      data: { request_id, request_type, requested_at_ms },
+    });
     expect(await listed(client, { session_id })).toEqual([row]);
   });
 
@@ -256,7 +262,7 @@ describe("clients that know nothing of requests", () => {
     await ask(old, "open", { session_id, resume: true });
     await respond(watcher, row, ACCEPT);
     await old.next("claude.result");
-    expect(JSON.stringify(old.frames)).not.toMatch(/request_pending|request_resolved|req_[0-9a-f]{32}/);
+    expect(JSON.stringify(old.frames)).not.toMatch(/request_pending|request_resolved/);
   });
 });
 

@@ -142,3 +142,93 @@ describe("a watcher", () => {
     }
   });
 });
+
+describe("an owner that also watches", () => {
+  async function ownerWatching(more: object = {}) {
+    const client = await daemon.connect();
+    const session_id = newId();
+    await openDemo(client, session_id);
+    const before = client.frames.length;
+    const watching = await ask(client, "watch", { session_id, id: "w", ...more });
+    const since = () => client.frames.slice(before).filter((frame) => "seq" in frame);
+    return { client, session_id, watching, seqs: () => since().map((frame) => Number(frame["seq"])) };
+  }
+
+  test("gets each frame once", async () => {
+    const { client, session_id, watching, seqs } = await ownerWatching();
+    expect(watching).toMatchObject({ type: "blemeesd.watching", session_id });
+    const end = Number((await client.turn(session_id, "once"))["seq"]);
+    await barrier(client);
+    expect(seqs()).toEqual(range(Number(watching["last_seq"]) + 1, end));
+  });
+
+  test("gets what it asks to see again behind the reply, in order, then each live frame once", async () => {
+    const { client, session_id, seqs } = await ownerWatching({ last_seen_seq: 0 });
+    const end = Number((await client.turn(session_id, "again"))["seq"]);
+    await barrier(client);
+    expect(seqs()).toEqual(range(1, end));
+  });
+
+  test("gets them once, too, when it watched before it opened", async () => {
+    const [first, client] = [await daemon.connect(), await daemon.connect()];
+    const session_id = newId();
+    await openDemo(first, session_id);
+    const last = Number((await first.turn(session_id, "mine"))["seq"]);
+    await ask(client, "watch", { session_id, last_seen_seq: 0 });
+    await seen(client, (frame) => frame["seq"] === last);
+    await openDemo(client, session_id, { resume: true, last_seen_seq: last });
+    const end = Number((await client.turn(session_id, "yours"))["seq"]);
+    await barrier(client);
+    expect(seqsOf(client, session_id)).toEqual(range(1, end));
+  });
+
+  test("goes on as the owner when it unwatches, and watched only once", async () => {
+    const { client, session_id, watching, seqs } = await ownerWatching();
+    expect(await ask(client, "unwatch", { session_id })).toMatchObject({ was_watching: true });
+    expect(await ask(client, "unwatch", { session_id })).toMatchObject({ was_watching: false });
+    const end = Number((await client.turn(session_id, "still mine"))["seq"]);
+    expect(seqs()).toEqual(range(Number(watching["last_seq"]) + 1, end));
+  });
+
+  test("goes on as a watcher when another client takes the session over", async () => {
+    const { client, session_id, watching, seqs } = await ownerWatching();
+    const other = await daemon.connect();
+    await openDemo(other, session_id, { resume: true });
+    await client.next("blemeesd.session_taken");
+    const end = Number((await other.turn(session_id, "now mine"))["seq"]);
+    await seen(client, (frame) => frame["seq"] === end);
+    expect(seqs()).toEqual(range(Number(watching["last_seq"]) + 1, end));
+    expect(await ask(client, "unwatch", { session_id })).toMatchObject({ was_watching: true });
+  });
+
+  test("is taken over without hearing more when it does not watch", async () => {
+    const { client, session_id } = await ownerWatching();
+    await ask(client, "unwatch", { session_id });
+    const other = await daemon.connect();
+    await openDemo(other, session_id, { resume: true });
+    await client.next("blemeesd.session_taken");
+    const heard = seqsOf(client, session_id).length;
+    await other.turn(session_id, "unheard");
+    await barrier(client);
+    expect(seqsOf(client, session_id)).toHaveLength(heard);
+  });
+
+  test("hears of the end as a watcher once, and as the one who closed", async () => {
+    const { client, session_id } = await ownerWatching();
+    expect(await ask(client, "close", { session_id })).toMatchObject({ type: "blemeesd.closed" });
+    await barrier(client);
+    expect(client.frames.filter(isOf("blemeesd.session_closed", session_id))).toHaveLength(1);
+  });
+});
+
+test("a client that owns on one connection and watches on another gets each frame on both", async () => {
+  const [owner, watcher] = [await daemon.connect(), await daemon.connect()];
+  const session_id = newId();
+  await openDemo(owner, session_id);
+  const { last_seq } = await ask(watcher, "watch", { session_id });
+  const end = Number((await owner.turn(session_id, "both"))["seq"]);
+  await seen(watcher, (frame) => frame["seq"] === end);
+  const frames = range(Number(last_seq) + 1, end);
+  expect(seqsOf(watcher, session_id)).toEqual(frames);
+  expect(seqsOf(owner, session_id).slice(-frames.length)).toEqual(frames);
+});
