@@ -64,10 +64,14 @@ export function isSameAnswer(one: Answer, other: Answer, { payload }: RequestRow
 export function decisionOf(
   decision: "accept" | "acceptForSession" | "acceptAlways",
   given: Given,
-  input?: string,
+  { option, input }: { option?: string | undefined; input?: string | undefined } = {},
 ): Answer {
   if (given.text !== "") throw new UsageError(`${given.text}: this takes only a request (req_…)`);
-  return { decision, ...(input === undefined ? {} : { updated_input: parseJsonObject(input) }) };
+  return {
+    decision,
+    ...(option === undefined ? {} : { option }),
+    ...(input === undefined ? {} : { updated_input: parseJsonObject(input) }),
+  };
 }
 
 export function refusalOf(decision: "decline" | "cancel", { text }: Given): Answer {

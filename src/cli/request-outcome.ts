@@ -20,9 +20,12 @@ export function outcome(
 /** Which answer it was, in a line. */
 export function answerText(answer: Answer, { verbs }: RequestWords = BLEMEESCTL_WORDS): string {
   if ("decision" in answer) {
-    const { decision, message, updated_input } = answer;
+    const { decision, option, message, updated_input } = answer;
+    const chosen = option === undefined ? [] : [`--option ${option}`];
     const input = updated_input === undefined ? [] : [`--input ${JSON.stringify(updated_input)}`];
-    return revealLine([verbs[decision], ...input, ...(message === undefined ? [] : [message])].join(" "));
+    return revealLine(
+      [verbs[decision], ...chosen, ...input, ...(message === undefined ? [] : [message])].join(" "),
+    );
   }
   const pairs = Object.entries(answer.answers).map(([id, said]) => `${id}=${[said].flat().join(", ")}`);
   return revealLine(["answer", ...pairs].join(" "));

@@ -1,6 +1,7 @@
 // A request as a person reads it before deciding: all of it, and none of it able to pass for our own words. What
 // others wrote stands behind a bar on every row of the screen, also where a long line breaks; the rest is ours.
 import { reveal, revealLine } from "../base/sanitize.ts";
+import { shellWord } from "../base/shell-word.ts";
 import type { Decision, RequestRow } from "../client/index.ts";
 import { choiceParts, lineCount, type RequestPart, requestParts } from "../client/view/request-parts.ts";
 import { behindBar, cutTo } from "./bar.ts";
@@ -43,9 +44,10 @@ export function requestLines(
 /** What can be said to this request, for a hint. */
 export function verbsFor({ payload }: RequestRow, words: RequestWords = BLEMEESCTL_WORDS): string {
   const hasQuestions = payload.questions !== undefined;
-  return payload.choices
-    .map(({ decision }) => verbFor(decision, decision === "accept" && hasQuestions, words))
-    .join(", ");
+  const verbs = payload.choices.map(({ decision }) =>
+    verbFor(decision, decision === "accept" && hasQuestions, words),
+  );
+  return [...new Set(verbs)].join(", ");
 }
 
 function verbFor(decision: Decision, isAnswer: boolean, { verbs }: RequestWords): string {
@@ -59,7 +61,8 @@ function partLines(part: RequestPart, columns: number, words: RequestWords): str
   if (part.kind === "choice") {
     const { choice, isAnswer, meaning } = part;
     const takes = (choice.takes ?? []).map((name) => EXTRAS[name]).join("");
-    const verb = `${verbFor(choice.decision, isAnswer, words)}${isAnswer ? " 1=TEXT 2=TEXT …" : takes}`;
+    const option = choice.option === undefined ? "" : ` --option ${shellWord(revealLine(choice.option))}`;
+    const verb = `${verbFor(choice.decision, isAnswer, words)}${option}${isAnswer ? " 1=TEXT 2=TEXT …" : takes}`;
     return [`    ${verb.padEnd(24)}  ${meaning}`];
   }
   const { title, name, text, form, isOfChoice } = part;

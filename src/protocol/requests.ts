@@ -27,8 +27,14 @@ const RequestType = z.enum(Object.keys(REQUEST_TYPES) as [RequestType]);
 export const DECISIONS = ["accept", "acceptForSession", "acceptAlways", "decline", "cancel"] as const;
 export type Decision = (typeof DECISIONS)[number];
 
+/** No two choices of a request have the same decision and option; an answer names both. */
 export const Choice = z.strictObject({
   decision: z.enum(DECISIONS),
+  /**
+   * Tells choices with the same decision apart. The choice without one is the narrowest: it covers exactly what was
+   * asked. Anything wider (a pattern, a directory, a permission mode) has an option of its own.
+   */
+  option: z.string().min(1).max(100).optional(),
   /** What else may stand in the answer beside the decision. */
   takes: z.array(z.enum(["message", "updated_input"])).optional(),
   /** What the agent will stop asking about, in words. */
@@ -87,6 +93,8 @@ const Answers = z.record(z.string(), z.union([z.string(), z.array(z.string())]))
 export const Answer = z.union([
   z.strictObject({
     decision: z.enum(DECISIONS),
+    /** The choice's `option`, where it has one. */
+    option: z.string().optional(),
     /** Told to the agent with a refusal. */
     message: z.string().optional(),
     /** Run the tool with this instead. */

@@ -83,8 +83,12 @@ function byAge(a: Place, b: Place): number {
 
 function cut(row: RequestRow): RequestRow {
   if (JSON.stringify(row.payload).length <= MAX_PAYLOAD_CHARS) return row;
-  const { title, choices } = row.payload;
-  const payload: RequestPayload = { title, choices: choices.map(({ decision }) => ({ decision })) };
+  const { title } = row.payload;
+  const choices = row.payload.choices.map(({ decision, option }) => ({
+    decision,
+    ...(option === undefined ? {} : { option }),
+  }));
+  const payload: RequestPayload = { title, choices };
   return { ...row, payload, is_cut: true };
 }
 

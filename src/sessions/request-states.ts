@@ -5,6 +5,8 @@ import type { Ask } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
 import {
   type Answer,
+  type Choice,
+  type Decision,
   type Question,
   REQUEST_TYPES,
   type RequestPayload,
@@ -112,9 +114,7 @@ export function checkAnswer({ payload, request_type }: RequestRow, answer: Answe
     return;
   }
   const { decision } = answer;
-  const choice = payload.choices.find((candidate) => candidate.decision === decision);
-  if (choice === undefined)
-    throw invalid(`/answer/decision: "${decision}" is not offered; ${offered(payload)}`);
+  const choice = chosen(payload, decision, answer.option);
   if (REQUEST_TYPES[request_type] === "input" && decision !== "decline" && decision !== "cancel") {
     throw invalid(`a ${request_type} request takes answers, or a refusal (decline, cancel)`);
   }
@@ -123,6 +123,18 @@ export function checkAnswer({ payload, request_type }: RequestRow, answer: Answe
       throw invalid(`/answer/${extra}: this agent takes none with "${decision}"`);
     }
   }
+}
+
+function chosen({ choices }: RequestPayload, decision: Decision, option: string | undefined): Choice {
+  const offers = choices.filter((candidate) => candidate.decision === decision);
+  if (offers.length === 0)
+    throw invalid(`/answer/decision: "${decision}" is not offered; ${offered({ choices })}`);
+  const choice = offers.find((candidate) => candidate.option === option);
+  if (choice !== undefined) return choice;
+  const options = offers.flatMap((candidate) => candidate.option ?? []).join(", ") || "none";
+  if (option === undefined)
+    throw invalid(`/answer/option: "${decision}" needs one of its options: ${options}`);
+  throw invalid(`/answer/option: "${option}" is not offered with "${decision}"; offered: ${options}`);
 }
 
 function checkOne(questions: readonly Question[], id: string, text: string | string[]): void {
@@ -159,8 +171,8 @@ function step(row: RequestRow, from: readonly RequestStatus[], change: Partial<R
   return { ...row, ...change };
 }
 
-function offered(payload: RequestPayload): string {
-  return `offered: ${payload.choices.map(({ decision }) => decision).join(", ")}`;
+function offered({ choices }: Pick<RequestPayload, "choices">): string {
+  return `offered: ${[...new Set(choices.map(({ decision }) => decision))].join(", ")}`;
 }
 
 function invalid(message: string): CodedError {

@@ -28,6 +28,8 @@ test.each([
   ["accept req_a1", "req_a1", { decision: "accept" }],
   ["accept-session", undefined, { decision: "acceptForSession" }],
   ["always req_a1", "req_a1", { decision: "acceptAlways" }],
+  ["always req_a1 --option rules", "req_a1", { decision: "acceptAlways", option: "rules" }],
+  ["accept-session --option=mode-x req_a1", "req_a1", { decision: "acceptForSession", option: "mode-x" }],
   ["decline", undefined, { decision: "decline" }],
   ["decline req_a1", "req_a1", { decision: "decline" }],
   ["decline use rm -i instead", undefined, { decision: "decline", message: "use rm -i instead" }],

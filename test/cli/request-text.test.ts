@@ -1,6 +1,6 @@
 // What a person sees before deciding, and that nothing an agent writes can pass for our own words there.
 import { expect, test } from "vitest";
-import { requestLines } from "../../src/cli/request-text.ts";
+import { requestLines, verbsFor } from "../../src/cli/request-text.ts";
 import type { RequestPayload, RequestRow } from "../../src/client/index.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../client/request-rows.ts";
 
@@ -42,6 +42,18 @@ test("the whole request is shown, with what each choice writes to disk", () => {
     cancel                    decline, and stop the turn
   HINT`,
   );
+});
+
+test("a choice with an option says how it is chosen, and what it remembers", () => {
+  const choices: RequestPayload["choices"] = [
+    { decision: "acceptForSession", remembers: ["allow Bash(touch x)"] },
+    { decision: "acceptForSession", option: "mode-acceptEdits", remembers: ["switch the mode"] },
+    { decision: "decline" },
+  ];
+  const shown = text({ choices });
+  expect(shown).toContain("    accept-session            and remember");
+  expect(shown).toMatch(/accept-session --option mode-acceptEdits {2}and .*\n.*\n {2}│ switch the mode/);
+  expect(verbsFor(pending({ payload: { title: "x", choices } }))).toBe("accept-session, decline");
 });
 
 test("a change is shown with its whole diff, and its input without the same texts again", () => {

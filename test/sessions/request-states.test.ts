@@ -130,6 +130,19 @@ describe("an answer", () => {
       ],
     },
   });
+  const options = pending({
+    payload: {
+      title: "x",
+      choices: [
+        { decision: "accept" },
+        { decision: "acceptForSession" },
+        { decision: "acceptForSession", option: "rules" },
+        { decision: "acceptForSession", option: "mode" },
+        { decision: "acceptAlways", option: "rules" },
+        { decision: "decline" },
+      ],
+    },
+  });
   const form = pending({
     request_type: "user_input",
     payload: {
@@ -149,6 +162,8 @@ describe("an answer", () => {
     ["a changed input, where taken", command, { decision: "accept", updated_input: { a: 1 } }],
     ["a message, where taken", command, { decision: "decline", message: "no" }],
     ["a stop", command, { decision: "cancel" }],
+    ["the choice without an option", options, { decision: "acceptForSession" }],
+    ["an option of its decision", options, { decision: "acceptForSession", option: "mode" }],
     ["one of the labels", form, { answers: { one: "a" } }],
     ["one label in a list", form, { answers: { one: ["b"] } }],
     ["several labels, where taken", form, { answers: { many: ["a", "b"] } }],
@@ -173,6 +188,30 @@ describe("an answer", () => {
       command,
       { decision: "decline", updated_input: {} },
       /answer\/updated_input/,
+    ],
+    [
+      "an option that is not offered",
+      options,
+      { decision: "acceptForSession", option: "all" },
+      /\/answer\/option: "all" is not offered with "acceptForSession"; offered: rules, mode/,
+    ],
+    [
+      "the option of another decision",
+      options,
+      { decision: "acceptAlways", option: "mode" },
+      /"mode" is not offered with "acceptAlways"; offered: rules/,
+    ],
+    [
+      "an option where there are none",
+      options,
+      { decision: "accept", option: "rules" },
+      /"rules" is not offered with "accept"; offered: none/,
+    ],
+    [
+      "no option where one is needed",
+      options,
+      { decision: "acceptAlways" },
+      /needs one of its options: rules/,
     ],
     ["yes without answers", form, { decision: "accept" }, /takes answers/],
     ["a stop that is not offered", form, { decision: "cancel" }, /not offered/],

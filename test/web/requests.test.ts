@@ -1,6 +1,6 @@
 // What a person sees and gives when an agent asks: the exact text, the answers of a form, and what became of it.
 import { describe, expect, test } from "vitest";
-import type { Question, RequestPayload, RequestRow } from "../../src/protocol/requests.ts";
+import type { Choice, Question, RequestPayload, RequestRow } from "../../src/protocol/requests.ts";
 import { answersOf, choose, EMPTY, type Filled, write } from "../../web/src/session/answers.ts";
 import { choiceNotes, exactParts } from "../../web/src/session/exact.ts";
 import { outcomeOf } from "../../web/src/session/outcome.ts";
@@ -60,19 +60,22 @@ describe("what is decided upon", () => {
   });
 
   test("what a choice writes down stands beside it", () => {
-    const notes = choiceNotes(
-      row({
-        choices: [
-          {
-            decision: "acceptAlways",
-            remembers: ["Bash(npm *)"],
-            writes: [{ path: "~/s.json", content: '{"allow":1}' }],
-          },
-        ],
-      }),
-    );
-    const text = markupOf(notes.get("acceptAlways"));
+    const always: Choice = {
+      decision: "acceptAlways",
+      remembers: ["Bash(npm *)"],
+      writes: [{ path: "~/s.json", content: '{"allow":1}' }],
+    };
+    const text = markupOf(choiceNotes(row({ choices: [always] })).get(always));
     for (const part of ["Bash(npm *)", "~/s.json", "{&#34;allow&#34;:1}"]) expect(text).toContain(part);
+  });
+
+  test("choices with the same decision and other options each have their own words", () => {
+    const exact: Choice = { decision: "acceptForSession", remembers: ["allow Bash(touch x)"] };
+    const mode: Choice = { decision: "acceptForSession", option: "mode", remembers: ["switch the mode"] };
+    const notes = choiceNotes(row({ choices: [exact, mode] }));
+    expect(markupOf(notes.get(exact))).toContain("allow Bash(touch x)");
+    expect(markupOf(notes.get(exact))).not.toContain("switch the mode");
+    expect(markupOf(notes.get(mode))).toContain("switch the mode");
   });
 });
 

@@ -9,19 +9,13 @@ import type { Ask } from "../types.ts";
 import { toFileChange } from "./changes.ts";
 import type { ControlRequest } from "./control.ts";
 import { optional, stringOf } from "./state.ts";
-import {
-  forSession,
-  readSuggestions,
-  rememberingChoices,
-  type SettingsFiles,
-  type Suggestion,
-} from "./suggestions.ts";
+import { type Grant, grantsOf, readSuggestions, type SettingsFiles } from "./suggestions.ts";
 
 /** What was asked, with what the answer to claude is made from. */
 export interface Asked {
   ask: Ask;
   input: JsonObject;
-  suggestions: Suggestion[];
+  grants: Grant[];
 }
 
 /** Where claude works and keeps its things. */
@@ -38,6 +32,7 @@ export function toAsked(request: ControlRequest, place: Place, path?: string[]):
   const { tool_name, input, tool_use_id, subtype: _subtype, ...details } = request.body;
   if (typeof tool_name !== "string" || !isObject(input)) return undefined;
   const suggestions = readSuggestions(details["permission_suggestions"]);
+  const grants = grantsOf(suggestions, { tool: tool_name, input }, place.settings);
   const { request_type, title, choices, ...shown } = describe(tool_name, input, place);
   const payload: RequestPayload = {
     title: titleOf(`${title?.name ?? tool_name}: ${title?.text ?? textOf(input, details)}`),
@@ -47,7 +42,7 @@ export function toAsked(request: ControlRequest, place: Place, path?: string[]):
     input,
     choices: choices ?? [
       { decision: "accept", takes: ["updated_input"] },
-      ...rememberingChoices(suggestions, place.settings),
+      ...grants.map(({ choice }) => choice),
       ...REFUSALS,
     ],
     ...(Object.keys(details).length > 0 ? { details } : {}),
@@ -60,18 +55,18 @@ export function toAsked(request: ControlRequest, place: Place, path?: string[]):
     ...optional("item_id", stringOf(tool_use_id)),
     ...optional("path", path),
   };
-  return { ask, input, suggestions };
+  return { ask, input, grants };
 }
 
 /** The body of the control response. Whatever the answer is, nothing is allowed that it does not allow. */
 export function toResponse(asked: Asked, answer: Answer): JsonObject {
-  const { ask, input, suggestions } = asked;
+  const { ask, input, grants } = asked;
   const isQuestion = ask.request_type === "user_input";
   if ("answers" in answer) {
     if (!isQuestion) return deny("This needs a decision, not answers.");
     return { behavior: "allow", updatedInput: { ...input, answers: joined(answer.answers) } };
   }
-  const { decision, message = DECLINED, updated_input } = answer;
+  const { decision, option, message = DECLINED, updated_input } = answer;
   if (decision === "decline") return deny(message);
   if (decision === "cancel") return { ...deny(message), interrupt: true };
   if (isQuestion) return deny("The user gave no answers.");
@@ -83,10 +78,8 @@ export function toResponse(asked: Asked, answer: Answer): JsonObject {
   ) {
     return deny("The user removed the whole input.");
   }
-  const inSession = forSession(suggestions);
-  // In both places: claude does not read what it wrote in a directory that nobody has declared trusted.
-  const always = [...suggestions.filter(({ destination }) => destination !== "session"), ...inSession];
-  const updates = { accept: [], acceptForSession: inSession, acceptAlways: always }[decision];
+  const isChosen = ({ choice }: Grant) => choice.decision === decision && choice.option === option;
+  const updates = grants.find(isChosen)?.updates ?? [];
   return {
     behavior: "allow",
     updatedInput: updated_input ?? input,

@@ -1,6 +1,7 @@
 // Claude's permission suggestions: what it would remember and where it would write it, in words for people. What is
-// not understood here is never sent back, so nothing is granted that was not shown. Seen with 2.1.197.
+// not understood here is never sent back, so nothing is granted that was not shown. Seen with 2.1.197 and 2.1.325.
 import * as z from "zod";
+import type { JsonObject } from "../../base/json.ts";
 import type { Choice } from "../../protocol/requests.ts";
 
 const Rule = z.object({ toolName: z.string(), ruleContent: z.string().optional() });
@@ -33,23 +34,71 @@ export function readSuggestions(value: unknown): Suggestion[] {
   return items.flatMap((item) => Suggestion.safeParse(item).data ?? []);
 }
 
-export function forSession(suggestions: readonly Suggestion[]): Suggestion[] {
-  return suggestions.map((suggestion) => ({ ...suggestion, destination: "session" }));
+/** A choice that makes claude remember something, and what claude is sent for it. */
+export interface Grant {
+  choice: Choice;
+  updates: Suggestion[];
 }
 
-/** The choices that remember something; none when there is nothing to remember. */
-export function rememberingChoices(suggestions: readonly Suggestion[], files: SettingsFiles): Choice[] {
-  if (suggestions.length === 0) return [];
-  const session: Choice = { decision: "acceptForSession", remembers: suggestions.flatMap(inWords) };
-  const kept = suggestions.filter(isWritten);
-  if (kept.length === 0) return [session];
-  const remembers = suggestions.filter((suggestion) => !isWritten(suggestion)).flatMap(inWords);
-  const always: Choice = {
-    decision: "acceptAlways",
-    ...(remembers.length > 0 ? { remembers } : {}),
-    writes: writesOf(kept, files),
-  };
-  return [session, always];
+/**
+ * Each suggestion is a choice of its own. The choice without an option covers the call itself and nothing more; what
+ * goes further (a pattern, a directory, a permission mode) has an option, so nobody grants it by accident.
+ */
+export function grantsOf(
+  suggestions: readonly Suggestion[],
+  call: { tool: string; input: JsonObject },
+  files: SettingsFiles,
+): Grant[] {
+  const exact = exactRule(suggestions, call);
+  const others = suggestions.filter(
+    (one) => exact === undefined || inWords(one).join() !== inWords(exact).join(),
+  );
+  const names = new Map<string, number>();
+  return [
+    ...(exact === undefined ? [] : toGrants(exact, undefined, files)),
+    ...others.flatMap((suggestion) => {
+      const name = nameOf(suggestion);
+      const count = (names.get(name) ?? 0) + 1;
+      names.set(name, count);
+      return toGrants(suggestion, count === 1 ? name : `${name}-${count}`, files);
+    }),
+  ];
+}
+
+/** Claude rarely suggests the command itself: for `touch x` it is the rule `touch x *` (2.1.197, 2.1.325). */
+function exactRule(
+  suggestions: readonly Suggestion[],
+  { tool, input }: { tool: string; input: JsonObject },
+): Suggestion | undefined {
+  const like = suggestions.find(
+    (one) =>
+      one.type === "addRules" &&
+      one.behavior === "allow" &&
+      one.rules.every(({ toolName }) => toolName === tool),
+  );
+  if (like?.type !== "addRules") return undefined;
+  if (tool !== "Bash") return like.rules.some(({ ruleContent }) => ruleContent) ? undefined : like;
+  const { command } = input;
+  // Claude would read a pattern.
+  if (typeof command !== "string" || command.trim() === "" || command.includes("*")) return undefined;
+  return { ...like, rules: [{ toolName: tool, ruleContent: command }] };
+}
+
+function toGrants(suggestion: Suggestion, option: string | undefined, files: SettingsFiles): Grant[] {
+  const named = { ...(option === undefined ? {} : { option }), remembers: inWords(suggestion) };
+  const inSession: Suggestion = { ...suggestion, destination: "session" };
+  const session: Grant = { choice: { decision: "acceptForSession", ...named }, updates: [inSession] };
+  if (!isWritten(suggestion)) return [session];
+  const writes = writesOf(suggestion, files);
+  // In both places: claude does not read what it wrote in a directory that nobody has declared trusted.
+  const updates = [suggestion, inSession];
+  return [session, { choice: { decision: "acceptAlways", ...named, writes }, updates }];
+}
+
+/** A name for the command line. */
+function nameOf(suggestion: Suggestion): string {
+  if (suggestion.type === "setMode") return `mode-${suggestion.mode.replace(/[^\w.-]/g, "_").slice(0, 40)}`;
+  return suggestion.type.endsWith("Directories") ? "directories" : "rules";
 }
 
 function isWritten(suggestion: Suggestion): boolean {
@@ -58,14 +107,10 @@ function isWritten(suggestion: Suggestion): boolean {
   return suggestion.destination !== "session" && suggestion.destination !== "cliArg";
 }
 
-function writesOf(suggestions: readonly Suggestion[], files: SettingsFiles): NonNullable<Choice["writes"]> {
-  const lines = new Map<string, string[]>();
-  for (const suggestion of suggestions) {
-    const path = files[suggestion.destination as "localSettings"];
-    lines.set(path, [...(lines.get(path) ?? []), ...asSettings(suggestion)]);
-  }
-  const writes = [...lines].map(([path, content]) => ({ path, content: content.join("\n") }));
-  if (files.gitIgnore === undefined || !lines.has(files.localSettings)) return writes;
+function writesOf(suggestion: Suggestion, files: SettingsFiles): NonNullable<Choice["writes"]> {
+  const path = files[suggestion.destination as "localSettings"];
+  const writes = [{ path, content: asSettings(suggestion).join("\n") }];
+  if (files.gitIgnore === undefined || path !== files.localSettings) return writes;
   const content = "**/.claude/settings.local.json (unless git ignores it already)";
   return [...writes, { path: files.gitIgnore, content }];
 }
@@ -103,10 +148,14 @@ function inWords(suggestion: Suggestion): string[] {
     case "removeDirectories":
       return suggestion.directories.map((dir) => `no longer work in the directory ${dir}`);
     case "setMode":
-      return [`switch to the permission mode ${suggestion.mode}`];
+      return [`switch to the permission mode ${suggestion.mode}${MODES.get(suggestion.mode) ?? ""}`];
   }
 }
 
+const MODES: ReadonlyMap<string, string> = new Map([
+  ["acceptEdits", ": edits of files and commands such as mkdir, touch, mv and rm run without asking"],
+  ["bypassPermissions", ": everything runs without asking"],
+]);
 const VERBS = { allow: "allow", deny: "deny", ask: "ask before" } as const;
 
 /** As it stands in a settings file: parentheses and backslashes of the content are escaped. */

@@ -11,6 +11,11 @@ const SHOWN: Flag = {
   summary: "only what was looked at: the request with this shown_hash",
 };
 const INPUT: Flag = { name: "input", value: "JSON", summary: "run the tool with this input instead" };
+const OPTION: Flag = {
+  name: "option",
+  value: "NAME",
+  summary: "remember this instead of the request itself: an option that the request lists",
+};
 
 /** `take`: the flag that takes a session over, shared with the other verbs. */
 export function answerVerbs(take: Flag): Verb[] {
@@ -24,8 +29,7 @@ export function answerVerbs(take: Flag): Verb[] {
       words: [0, ANY],
       flags: [INPUT, ...flags],
       example: "accept req_5a01f0d8",
-      answer: (given, _row, said) =>
-        decisionOf("accept", given, typeof said["input"] === "string" ? said["input"] : undefined),
+      answer: (given, _row, said) => decisionOf("accept", given, { input: textOf(said["input"]) }),
     },
     {
       name: "accept-session",
@@ -33,8 +37,10 @@ export function answerVerbs(take: Flag): Verb[] {
       summary: "the same, and do not ask again until the agent ends",
       where: "both",
       words: [0, ANY],
-      flags,
-      answer: (given) => decisionOf("acceptForSession", given),
+      flags: [OPTION, ...flags],
+      example: "accept-session req_5a01f0d8",
+      answer: (given, _row, said) =>
+        decisionOf("acceptForSession", given, { option: textOf(said["option"]) }),
     },
     {
       name: "always",
@@ -42,8 +48,8 @@ export function answerVerbs(take: Flag): Verb[] {
       summary: "the same for good; the request says what is written to disk",
       where: "both",
       words: [0, ANY],
-      flags,
-      answer: (given) => decisionOf("acceptAlways", given),
+      flags: [OPTION, ...flags],
+      answer: (given, _row, said) => decisionOf("acceptAlways", given, { option: textOf(said["option"]) }),
     },
     {
       name: "decline",
@@ -79,4 +85,8 @@ export function answerVerbs(take: Flag): Verb[] {
       answer: answersOf,
     },
   ];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }

@@ -68,6 +68,11 @@ export const APPROVE: Command = {
   flags: [
     { name: "session", summary: "and do not ask again until the agent ends" },
     { name: "always", summary: "and never again; the request says what is written to disk" },
+    {
+      name: "option",
+      value: "NAME",
+      summary: "with --session or --always: remember this instead, an option that the request lists",
+    },
     { name: "input", value: "JSON", summary: "run the tool with this input instead" },
     SHOWN,
     YES,
@@ -76,10 +81,15 @@ export const APPROVE: Command = {
   run: (given, context) => {
     const { flags } = given;
     if (flags["session"] && flags["always"]) throw new UsageError("--session or --always, not both");
+    if (flags["option"] !== undefined && !flags["session"] && !flags["always"])
+      throw new UsageError("--option needs --session or --always");
     const decision = flags["always"] ? "acceptAlways" : flags["session"] ? "acceptForSession" : "accept";
     return answerWith(given, context, (split, row) => {
       if (row.payload.questions !== undefined) throw new UsageError(`it asks a question: ${hintFor(row)}`);
-      return decisionOf(decision, split, textFlag(given, "input"));
+      return decisionOf(decision, split, {
+        option: textFlag(given, "option"),
+        input: textFlag(given, "input"),
+      });
     });
   },
 };

@@ -54,6 +54,7 @@ const ROW = shape({
     choices: listOf(
       shape({
         decision: isText,
+        option: maybe(isText),
         takes: maybe(listOf(isText)),
         remembers: maybe(listOf(isText)),
         writes: maybe(listOf(shape({ path: isText, content: isText }))),

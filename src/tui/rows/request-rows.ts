@@ -94,7 +94,9 @@ function partRows(part: RequestPart, width: number, theme: RowTheme): Piece[][] 
   if (part.kind === "choice") {
     const { choice, isAnswer, meaning } = part;
     const extra = (choice.takes ?? []).map((name) => TAKES[name]).filter((text) => text !== "");
-    const verb = [isAnswer ? "i answer" : KEYS[choice.decision], ...(isAnswer ? [] : extra)].join(" ");
+    // A choice with an option has no key.
+    const decide = choice.option === undefined ? KEYS[choice.decision] : KEYS[choice.decision].slice(2);
+    const verb = [isAnswer ? "i answer" : decide, ...(isAnswer ? [] : extra)].join(" ");
     return own([piece(`    ${verb.padEnd(26)}  `, STYLE.bold), piece(meaning, STYLE.dim)], width);
   }
   const { title, name, text, isOfChoice } = part;

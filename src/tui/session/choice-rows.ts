@@ -27,23 +27,30 @@ const WORDS: Readonly<Record<Choice["decision"], string>> = {
   cancel: "decline and stop the turn",
 };
 
-export function choicePanel(row: RequestRow, asked: Asked): Panel {
+export function choicePanel(row: RequestRow, asked: Asked, columns: number, look: Look): Panel {
   if (asked.reason !== undefined) {
     const { decision, editor } = asked.reason;
     const label = `${decision === "cancel" ? "stop the turn" : "decline"}, and tell the agent why (or just Enter)`;
     return { lines: [], editor: { editor, label, isSecret: false } };
   }
   const { marked } = asked;
-  return { lines: row.payload.choices.map((choice, at) => choiceLine(choice, at === marked)), marked };
+  const lines = row.payload.choices.map((choice, at) =>
+    cutLine(choiceLine(choice, at === marked, look), columns),
+  );
+  return { lines, marked };
 }
 
-/** What the choice makes the agent remember or write is told where the request is. */
-function choiceLine({ decision }: Choice, isMarked: boolean): Line {
+/** A choice with an option has no key: it is marked and taken, so that nobody grants more by habit. */
+function choiceLine({ decision, option, remembers = [] }: Choice, isMarked: boolean, look: Look): Line {
   const key = KEYS.find(({ action, where }) => where === "choices" && action === decision)?.keys[0] ?? "";
+  const style = isMarked ? STYLE.bold : STYLE.none;
   return [
     piece(isMarked ? "> " : "  ", STYLE.accent),
-    piece(keyName(key), STYLE.accent),
-    piece(` ${WORDS[decision]}`, isMarked ? STYLE.bold : STYLE.none),
+    piece(option === undefined ? keyName(key) : " ", STYLE.accent),
+    piece(` ${WORDS[decision]}`, style),
+    ...(option === undefined
+      ? []
+      : [piece(": ", style), ...revealedLine(remembers.join(", ") || option, style, look.isAscii)]),
   ];
 }
 

@@ -2,7 +2,7 @@
 // requests that want input but ask no question.
 
 import type { Answer, RequestRow } from "../../client/view/types.ts";
-import type { Decision } from "../../protocol/requests.ts";
+import type { Choice } from "../../protocol/requests.ts";
 import { editWith } from "../composer/edit-keys.ts";
 import { EMPTY_EDITOR, insert, wholeText } from "../composer/editor.ts";
 import { actionOf } from "../keys/table.ts";
@@ -29,15 +29,17 @@ export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, cont
       return step(withAsked(ui, row, { ...asked, marked: Math.min(choices.length - 1, asked.marked + 1) }));
     case "take": {
       const marked = choices[asked.marked];
-      return marked === undefined ? step(ui) : decide(ui, row, marked.decision, context);
+      return marked === undefined ? step(ui) : decide(ui, row, marked, context);
     }
     case "accept":
     case "acceptForSession":
     case "acceptAlways":
     case "decline":
-    case "cancel":
-      if (choices.some(({ decision }) => decision === action)) return decide(ui, row, action, context);
+    case "cancel": {
+      const choice = choices.find(({ decision, option }) => decision === action && option === undefined);
+      if (choice !== undefined) return decide(ui, row, choice, context);
       return step(told(ui, "warn", "this request does not offer that"));
+    }
     default:
       if (input.kind === "text") {
         return step(told(ui, "info", "this is approval, not chat: press one of the keys, or Esc to write"));
@@ -46,16 +48,16 @@ export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, cont
   }
 }
 
-function decide(ui: SessionUi, row: RequestRow, decision: Decision, context: UiContext): Step {
+function decide(ui: SessionUi, row: RequestRow, choice: Choice, context: UiContext): Step {
+  const { decision, option, takes } = choice;
   const why = whyNotYet(ui, row, context);
   if (why !== undefined) return step(told(ui, "warn", why));
-  const choice = row.payload.choices.find((one) => one.decision === decision);
   const isRefusal = decision === "decline" || decision === "cancel";
-  if (isRefusal && choice?.takes?.includes("message")) {
+  if (isRefusal && takes?.includes("message")) {
     const asked = askedOf(ui, row);
     return step(withAsked(ui, row, { ...asked, reason: { editor: EMPTY_EDITOR, decision } }));
   }
-  return answered(ui, row, { decision });
+  return answered(ui, row, { decision, ...(option === undefined ? {} : { option }) });
 }
 
 function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {

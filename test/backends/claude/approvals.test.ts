@@ -10,6 +10,10 @@ import { user } from "../conformance.ts";
 import { Recorder } from "../recorder.ts";
 import { FAKE_CLAUDE, fakeHome, startFake } from "./fake.ts";
 
+interface Told {
+  updatedPermissions: { destination: string }[];
+}
+
 async function startAsking(prompt: string, home = fakeHome()) {
   const started = await startFake({ approvals: true }, { home });
   await started.run.send(user(prompt));
@@ -55,23 +59,19 @@ describe("a session with approvals", () => {
     await run.stop("finish");
   });
 
-  test("`always` gives back what claude suggested, also for the session, which alone gives nothing that stays", async () => {
+  test("`always` keeps the rule in a file and for the session; `for the session` keeps nothing that stays", async () => {
+    const rule = { type: "addRules", behavior: "allow" };
     const always = await startAsking("#ask mkdir x");
-    const suggestions = always.ask.payload.details?.["permission_suggestions"] as { destination: string }[];
-    const written = suggestions.filter(({ destination }) => destination !== "session");
-    expect(await always.told({ decision: "acceptAlways" })).toMatchObject({
-      updatedPermissions: [...written, ...suggestions.map((one) => ({ ...one, destination: "session" }))],
-    });
+    const kept = (await always.told({ decision: "acceptAlways" })) as Told;
+    expect(kept.updatedPermissions).toMatchObject([
+      { ...rule, destination: "localSettings" },
+      { ...rule, destination: "session" },
+    ]);
     await always.run.stop("finish");
     const session = await startAsking("#ask mkdir x");
-    const { updatedPermissions } = (await session.told({ decision: "acceptForSession" })) as {
-      updatedPermissions: { destination: string }[];
-    };
-    expect(updatedPermissions.map(({ destination }) => destination)).toEqual([
-      "session",
-      "session",
-      "session",
-    ]);
+    const remembered = (await session.told({ decision: "acceptForSession" })) as Told;
+    expect(remembered.updatedPermissions).toMatchObject([{ ...rule, destination: "session" }]);
+    expect(remembered.updatedPermissions).toHaveLength(1);
     await session.run.stop("finish");
   });
 

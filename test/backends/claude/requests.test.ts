@@ -72,17 +72,20 @@ describe("recorded requests", () => {
       },
     });
     expect(asks[0]).not.toHaveProperty("path");
-    const session = [`work in the directory ${CWD}`, "switch to the permission mode acceptEdits"];
+    const remembers = [`allow Bash(${command})`];
+    const mode = expect.stringMatching(/^switch to the permission mode acceptEdits: /);
     expect(asks[0]?.payload.choices).toEqual([
       { decision: "accept", takes: ["updated_input"] },
-      { decision: "acceptForSession", remembers: [`allow Bash(${command})`, ...session] },
+      { decision: "acceptForSession", remembers },
       {
         decision: "acceptAlways",
-        remembers: session,
+        remembers,
         writes: [
           { path: `${CWD}/.claude/settings.local.json`, content: `permissions.allow += Bash(${command})` },
         ],
       },
+      { decision: "acceptForSession", option: "directories", remembers: [`work in the directory ${CWD}`] },
+      { decision: "acceptForSession", option: "mode-acceptEdits", remembers: [mode] },
       { decision: "decline", takes: ["message"] },
       { decision: "cancel", takes: ["message"] },
     ]);
@@ -203,14 +206,22 @@ describe("answers", () => {
     ],
     [
       { decision: "acceptForSession" },
-      { behavior: "allow", updatedInput: input, updatedPermissions: [RULES("session"), MODE] },
+      { behavior: "allow", updatedInput: input, updatedPermissions: [RULES("session")] },
+    ],
+    [
+      { decision: "acceptForSession", option: "mode-acceptEdits" },
+      { behavior: "allow", updatedInput: input, updatedPermissions: [MODE] },
+    ],
+    [
+      { decision: "acceptForSession", option: "nothing" },
+      { behavior: "allow", updatedInput: input },
     ],
     [
       { decision: "acceptAlways" },
       {
         behavior: "allow",
         updatedInput: input,
-        updatedPermissions: [RULES("localSettings"), RULES("session"), MODE],
+        updatedPermissions: [RULES("localSettings"), RULES("session")],
       },
     ],
     [

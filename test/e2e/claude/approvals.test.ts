@@ -86,6 +86,45 @@ test("for the session: the same command is not asked again in it, but in another
   expect((await other.end()).text).not.toContain("File exists");
 });
 
+test("for the session covers the command itself: another command and a change of a file are asked", async () => {
+  const talk = await asking();
+  const turn = begin(talk, "#mock:bash touch x");
+  const row = await turn.asked();
+  // What claude suggests beside it is there to be chosen, each by its own name.
+  const options = row.payload.choices.flatMap(({ option }) => option ?? []);
+  expect(options).toEqual(expect.arrayContaining(["directories", "mode-acceptEdits"]));
+  await settle(turn, row, { decision: "acceptForSession" });
+  await turn.end();
+  const again = await talk.say("#mock:bash touch x");
+  expect(again.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
+  const file = join(world.cwd, "not-asked.txt");
+  for (const other of [
+    "#mock:bash touch x y",
+    "#mock:bash rm -rf x",
+    tool("Write", { file_path: file, content: "a" }),
+  ]) {
+    const next = begin(talk, other);
+    await settle(next, await next.asked(), { decision: "decline" });
+    await next.end();
+  }
+  expect([has("x"), has("y"), has("not-asked.txt")]).toEqual([true, false, false]);
+});
+
+test("a permission mode that claude suggests is switched to by its option, and only then", async () => {
+  const talk = await asking();
+  const turn = begin(talk, "#mock:bash touch moded");
+  const row = await turn.asked();
+  const reply = await turn.respond(row, { decision: "acceptForSession", option: "mode-everything" });
+  expect(reply).toMatchObject({ code: "invalid_answer" });
+  expect(reply["message"]).toContain('"mode-everything" is not offered with "acceptForSession"');
+  await settle(turn, row, { decision: "acceptForSession", option: "mode-acceptEdits" });
+  await turn.end();
+  const edit = tool("Write", { file_path: join(world.cwd, "unasked.txt"), content: "a" });
+  const next = await talk.say(edit);
+  expect(next.frames.filter((frame) => frame["category"] === "request_pending")).toEqual([]);
+  expect(has("unasked.txt")).toBe(true);
+});
+
 test("two sessions ask at once; answered crosswise, each gets its own answer", async () => {
   const [one, two] = await Promise.all([asking(), asking()]);
   const first = begin(one, "#mock:bash mkdir crosswise-one");

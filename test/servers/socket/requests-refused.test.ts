@@ -31,6 +31,11 @@ describe("while it waits", () => {
       { decision: "acceptAlways" },
       /\/answer\/decision: "acceptAlways" is not/,
     ],
+    [
+      "an option that is not offered",
+      { decision: "accept", option: "all" },
+      /\/answer\/option: "all" is not/,
+    ],
     ["a message where none is taken", { decision: "accept", message: "x" }, /\/answer\/message: /],
     ["an input where none is taken", { decision: "accept", updated_input: {} }, /\/answer\/updated_input: /],
     ["answers to what is no question", { answers: { a: "b" } }, /takes a decision: offered: accept/],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Choice } from "../../../src/protocol/requests.ts";
 import { commandRequest, inputRequest } from "../support/scripted-driver.ts";
 import { keys, liveView, Player, typed } from "../support/ui.ts";
 
@@ -122,6 +123,27 @@ describe("approval", () => {
     const player = asked(ASKED).press(...keys("ctrl-n", "a"));
     expect(player.effects).toEqual([]);
     expect(player.screen()).toContain("does not offer that");
+  });
+
+  test("a choice with an option is marked and taken; the key takes the one without", () => {
+    const choices: Choice[] = [
+      { decision: "accept" },
+      { decision: "acceptForSession", remembers: ["allow Bash(touch x)"] },
+      { decision: "acceptForSession", option: "mode", remembers: ["switch the mode"] },
+      { decision: "decline" },
+    ];
+    const row = { ...ASKED, payload: { ...ASKED.payload, choices } };
+    const answers = (...names: string[]) =>
+      asked(row)
+        .press(...keys("ctrl-n", ...names))
+        .effects.map((effect) => (effect.kind === "respond" ? effect.answer : effect));
+    expect(answers("s")).toEqual([{ decision: "acceptForSession" }]);
+    expect(answers("up", "enter")).toEqual([{ decision: "acceptForSession", option: "mode" }]);
+    const [accept, , mode, decline] = choices as [Choice, Choice, Choice, Choice];
+    const only = { ...ASKED, payload: { ...ASKED.payload, choices: [accept, mode, decline] } };
+    const player = asked(only).press(...keys("ctrl-n", "s"));
+    expect(player.effects).toEqual([]);
+    expect(player.screen()).toMatch(/ {4}accept for this session: switch the mode/);
   });
 
   test("keys typed before it was drawn do not answer it", () => {

@@ -10,7 +10,7 @@ import {
   requestParts,
 } from "../../../src/client/view/request-parts.ts";
 import type { RequestRow } from "../../../src/client/view/types.ts";
-import type { Decision } from "../../../src/protocol/requests.ts";
+import type { Choice } from "../../../src/protocol/requests.ts";
 import { copyButton } from "./copy.ts";
 import { exactDiff } from "./diff-view.ts";
 
@@ -39,13 +39,13 @@ function isId(part: RequestPart): boolean {
 }
 
 /** What each choice means, and what will be remembered or written because of it. */
-export function choiceNotes(row: RequestRow): ReadonlyMap<Decision, unknown[]> {
-  const notes = new Map<Decision, unknown[]>();
+export function choiceNotes(row: RequestRow): ReadonlyMap<Choice, unknown[]> {
+  const notes = new Map<Choice, unknown[]>();
   let current: unknown[] = [];
   for (const part of choiceParts(row)) {
     if (part.kind === "choice") {
       current = part.isAnswer ? [] : [html`<span class="choice-meaning">${part.meaning}</span>`];
-      notes.set(part.choice.decision, current);
+      notes.set(part.choice, current);
     } else current.push(partView(part));
   }
   return notes;

@@ -155,12 +155,13 @@ class RequestElement extends LitElement {
             type="button"
             class="choice ${kind}"
             data-decision=${choice.decision}
+            data-option=${choice.option ?? nothing}
             ?disabled=${cannot || (isAnswer && !isFilled)}
             @click=${(event: MouseEvent) => this.#onChoice(event, choice)}
           >
-            <kbd>${key}</kbd><span>${isAnswer ? "Answer" : label}</span>
+            ${choice.option === undefined ? html`<kbd>${key}</kbd>` : nothing}<span>${isAnswer ? "Answer" : label}</span>
           </button>
-          <div class="choice-notes">${notes.get(choice.decision)}</div>
+          <div class="choice-notes">${notes.get(choice)}</div>
         </div>`;
       })}
     </div>`;
@@ -202,12 +203,15 @@ class RequestElement extends LitElement {
     if (!Object.values(CARD_KEYS).some(({ key }) => key === event.key)) return;
     event.preventDefault();
     event.stopPropagation();
-    const choice = this.whole?.payload.choices.find(({ decision }) => CARD_KEYS[decision].key === event.key);
+    // A choice with an option has no key: nobody grants more by habit.
+    const choice = this.whole?.payload.choices.find(
+      ({ decision, option }) => option === undefined && CARD_KEYS[decision].key === event.key,
+    );
     if (choice !== undefined && !this.#isTooEarly(event)) this.#take(choice);
   };
 
   #take(choice: Choice): void {
-    const { decision } = choice;
+    const { decision, option } = choice;
     const questions = this.whole?.payload.questions;
     if (decision === "accept" && questions !== undefined) {
       const answers = answersOf(questions, this.filled);
@@ -216,7 +220,7 @@ class RequestElement extends LitElement {
     } else if (decision === "decline" && choice.takes?.includes("message")) {
       this.isDeclining = true;
       void this.updateComplete.then(() => this.#reason?.focus());
-    } else void this.#respond({ decision });
+    } else void this.#respond({ decision, ...(option === undefined ? {} : { option }) });
   }
 
   readonly #onSubmit = (event: Event): void => {
