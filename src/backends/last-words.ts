@@ -14,8 +14,13 @@ export class StderrTail {
 }
 
 export function crashMessage(exit: ChildExit, tail: readonly string[]): string {
-  if (tail.length > 0) return `stderr tail: ${tail.join(" | ")}`.slice(0, MAX_CHARS);
-  return exitMessage(exit);
+  return tail.length > 0 ? `stderr tail: ${lastWords(tail, " | ")}` : exitMessage(exit);
+}
+
+/** The end of it: that is where the reason is. */
+export function lastWords(tail: readonly string[], separator = "\n"): string {
+  const text = tail.join(separator);
+  return text.length <= MAX_CHARS ? text : `…${text.slice(-MAX_CHARS)}`;
 }
 
 export function exitMessage(exit: ChildExit): string {

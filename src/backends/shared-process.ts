@@ -7,7 +7,7 @@ import { FrameReader } from "../base/json-lines.ts";
 import { JsonRpcPeer, type RpcAnswer, type RpcErrorBody, type RpcId, RpcSilence } from "../base/jsonrpc.ts";
 import type { Log } from "../base/log.ts";
 import { AgentProcess, EXIT_FOLLOWS_MS } from "./agent-process.ts";
-import { crashMessage, exitMessage } from "./last-words.ts";
+import { crashMessage, exitMessage, lastWords } from "./last-words.ts";
 import type { Ended } from "./types.ts";
 import { optional } from "./values.ts";
 
@@ -120,7 +120,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
       this.#intro = await shakeHands();
     } catch (cause) {
       await within(EXIT_FOLLOWS_MS, this.#process.child?.done ?? Promise.resolve());
-      const words = this.#process.lastLines.join("\n") || this.#end?.message || messageOf(cause);
+      const words = lastWords(this.#process.lastLines) || this.#end?.message || messageOf(cause);
       await this.stop("now");
       throw new CodedError("spawn_failed", `${this.#title} did not start: ${words}`, { cause });
     }

@@ -116,6 +116,8 @@ export interface BackendSink {
   stderr(line: string): void;
   /** The agent cannot authenticate. The turn's result still follows by `event`. */
   authFailed(message: string): void;
+  /** `Run.isBusy` became false, and no event says so. */
+  calmed(): void;
   ask(ask: Ask): void;
   /** The agent takes back what it asked (it was interrupted, it decided by itself, …). Unknown ids are ignored. */
   withdrawn(native_id: string, reason: string): void;

@@ -10,6 +10,8 @@ const common = {
   raw: z.unknown().optional(),
   /** Set on everything a sub-agent does: the tool call that started it. */
   parent_tool_use_id: z.string().optional(),
+  /** Which sub-agent that is, in the agent's own names, where it says so. */
+  agent_id: z.string().optional(),
 };
 const index = z.int().min(0).optional();
 
@@ -64,6 +66,10 @@ export const ToolResult = z.strictObject({
   tool_use_id: z.string(),
   output: z.unknown().optional(),
   is_error: z.boolean().optional(),
+  /** Who decided that the tool may run or not, in the agent's own words, where it says so. */
+  permission: z
+    .strictObject({ decision: z.string(), source: z.string().optional(), reason: z.string().optional() })
+    .optional(),
 });
 
 export const Notice = z.strictObject({
@@ -107,3 +113,4 @@ export type AgentEvent = z.infer<typeof AgentEvent>;
 export type SystemInitEvent = z.infer<typeof SystemInit>;
 export type ResultEvent = z.infer<typeof Result>;
 export type NoticeEvent = z.infer<typeof Notice>;
+export type ToolResultEvent = z.infer<typeof ToolResult>;

@@ -231,6 +231,7 @@ export class Conversation {
           this.#publishFrame({ type: "blemeesd.stderr", line: shown });
       },
       authFailed: (message) => this.#onAuthFailed(message),
+      calmed: () => this.#noteBusy(),
       ask: (ask) => ledger.ask(asker, ask),
       withdrawn: (native_id, reason) => ledger.withdrawn(asker, native_id, reason),
       nativeId: (id) => {
@@ -308,8 +309,7 @@ export class Conversation {
       this.#cutTurn("interrupted");
     } else if (turn !== undefined || why.code !== 0) {
       if (turn?.verdict === undefined) this.#publishError("backend_crashed", why.message);
-      const error = { code: "backend_crashed", message: why.message };
-      this.#cutTurn("error", error);
+      this.#cutTurn("error", { code: "backend_crashed", message: why.message });
     }
     this.#move({ kind: "run_ended" });
     this.#noteBusy();

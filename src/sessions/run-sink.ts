@@ -14,6 +14,7 @@ export function untilEnded(sink: BackendSink): BackendSink {
     turnStarted: alive(() => sink.turnStarted()),
     stderr: alive((line) => sink.stderr(line)),
     authFailed: alive((message) => sink.authFailed(message)),
+    calmed: alive(() => sink.calmed()),
     ask: alive((ask) => sink.ask(ask)),
     withdrawn: alive((native_id, reason) => sink.withdrawn(native_id, reason)),
     nativeId: alive((id) => sink.nativeId(id)),

@@ -83,12 +83,9 @@ export class Session {
       },
       calmed: () => {
         this.#noteEnd();
-        this.delivery.pump();
+        this.#goOn();
       },
-      turnEnded: () => {
-        this.delivery.pump();
-        if (this.#isForsaken && this.delivery.queued.length === 0) this.#endUnowned("finish");
-      },
+      turnEnded: () => this.#goOn(),
       keepWarm: () => !this.#isForsaken && !this.#isClosed,
     });
     this.delivery = new Delivery({
@@ -281,10 +278,12 @@ export class Session {
   }
 
   async interruptTurn(mayStop: () => boolean, acknowledged: (was_idle: boolean) => void): Promise<void> {
-    const isRunning = !this.#isClosed && mayStop() && this.conversation.markInterrupted();
+    const isAllowed = !this.#isClosed && mayStop();
+    const isRunning = isAllowed && this.conversation.markInterrupted();
     this.#log.info("session.interrupt", { was_idle: !isRunning });
     acknowledged(!isRunning);
-    if (isRunning) await this.conversation.stopTurn();
+    // Behind the turn there may be sub-agents: they are stopped too, but no result follows.
+    if (isRunning || (isAllowed && this.conversation.isBusy)) await this.conversation.stopTurn();
   }
 
   /**
@@ -356,6 +355,12 @@ export class Session {
     const { cwd = this.row.cwd } = options;
     this.row.options = cwd === undefined ? options : { ...options, cwd };
     if (typeof cwd === "string") this.row.cwd = cwd;
+  }
+
+  /** The agent has nothing to do: the next message, or its end if nobody is there to send one. */
+  #goOn(): void {
+    this.delivery.pump();
+    if (this.#isForsaken && this.delivery.queued.length === 0) this.#endUnowned("finish");
   }
 
   #endUnowned(how: "finish" | "now"): void {

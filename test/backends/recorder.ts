@@ -7,6 +7,7 @@ export type Heard =
   | { kind: "turnStarted" }
   | { kind: "stderr"; line: string }
   | { kind: "authFailed"; message: string }
+  | { kind: "calmed" }
   | { kind: "ask"; ask: Ask }
   | { kind: "withdrawn"; native_id: string; reason: string }
   | { kind: "nativeId"; id: string }
@@ -27,6 +28,9 @@ export class Recorder implements BackendSink {
   }
   authFailed(message: string): void {
     this.#add({ kind: "authFailed", message });
+  }
+  calmed(): void {
+    this.#add({ kind: "calmed" });
   }
   ask(ask: Ask): void {
     this.#add({ kind: "ask", ask });

@@ -62,6 +62,7 @@ describe("docs/agent-events.md", () => {
     "backend",
     "raw?",
     "parent_tool_use_id?",
+    "agent_id?",
     "session_id",
     "seq?",
     "persisted?",

@@ -17,6 +17,7 @@
 // | #two-tools words      | two tools whose results come in one frame, with words behind them               |
 // | #bg ms                | a background task; ms later claude starts a turn by itself                     |
 // | #bgtool ms cmd        | the same, and that turn runs a tool, so that a message is folded into it       |
+// | #async                | a sub-agent that goes on behind the turn; `#async-done` in a later message ends it |
 // | #sub words            | a sub-agent says words (frames with parent_tool_use_id)                        |
 // | #context              | lists all user texts of this session, also those before --resume               |
 // | #image                | says which images arrived                                                      |
@@ -80,6 +81,7 @@
 // | slow-start            | answers initialize after 300 ms                                                |
 // | ask-at-start          | asks can_use_tool before it answers initialize                                 |
 // | ask-and-die           | the same, then exit 1                                                          |
+// | init-at-start         | prints system/init as it starts, as wrappers and stubs do                      |
 // | version-hangs         | --version never answers                                                        |
 // | version-fails         | --version exits 1                                                              |
 // | ignore-eof            | does not end when stdin ends                                                   |
@@ -119,6 +121,7 @@ let totalCost = 0;
 let turn; // { abort, isHung, child, task } while a turn runs
 let isIdle = true;
 let isDeaf = false;
+let isAsync = false; // a sub-agent works behind the turn
 let isClosed = false; // stdin has ended
 let requests = 0;
 let initialized = {}; // what `initialize` brought
@@ -126,6 +129,7 @@ const queue = [];
 const waiting = new Map(); // our control requests
 
 checkStart();
+if (fault === "init-at-start") init();
 readInput();
 
 async function printVersion() {
@@ -227,7 +231,9 @@ async function control(frame) {
     answer({ subtype: "success", response: { commands: [], models: [], pid: process.pid } });
   } else if (request.subtype === "interrupt") {
     if (turn !== undefined && !turn.isMute) takeBack();
+    if (isAsync) endAsync("stopped");
     answer({ subtype: "success" });
+    if (isIdle) state("idle");
     if (turn !== undefined && !turn.isStuck) turn.abort();
   } else {
     answer({ subtype: "error", error: `Unsupported control request subtype: ${request.subtype}` });
@@ -297,6 +303,16 @@ const DIRECTIVES = {
   tool: (command) => tool(command),
   "two-tools": (words) => twoTools(words),
   bg: (ms) => background(Number(ms), "#say background task noticed"),
+  async: () => {
+    isAsync = true;
+    const task = { task_id: "async-1", task_type: "local_agent", is_backgrounded: true };
+    out({ type: "system", subtype: "task_started", ...task });
+    return say("launched");
+  },
+  "async-done": () => {
+    endAsync("completed");
+    return say("it is done");
+  },
   bgtool: (args) => background(Number.parseInt(args, 10), `#tool ${args.replace(/^\d+ /, "")}`),
   sub: (words) => subAgent(words),
   context: () => say(JSON.stringify(rememberedTexts())),
@@ -553,6 +569,11 @@ function announceTool(command) {
   }
   out(assistant([block]));
   return id;
+}
+
+function endAsync(status) {
+  isAsync = false;
+  out({ type: "system", subtype: "task_notification", task_id: "async-1", status });
 }
 
 function background(ms, text) {

@@ -8,7 +8,7 @@ import type { Environment } from "./paths.ts";
 export interface Detected {
   path: string;
   version: string;
-  /** To anything that is not Claude Code ≥ 2.1, every line on stdin may be a user turn (DESIGN R5). */
+  /** To anything that is not Claude Code ≥ 2.1, every line on stdin may be a user turn. */
   speaksControl: boolean;
 }
 

@@ -14,7 +14,7 @@ export function claudeEnvironment(
   const kept = Object.entries(daemon).filter(([name]) => !LEFT_BEHIND.has(name));
   return {
     ...Object.fromEntries(kept),
-    // Says by itself when it is busy and when not (DESIGN R9).
+    // Says by itself when it is busy and when not.
     ...(speaksControl ? { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" } : {}),
     ...order,
   };

@@ -1,7 +1,7 @@
 // `assistant` and `user` frames → messages, tool calls, tool results and echoes.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ContentBlock } from "../../protocol/content.ts";
-import type { AgentEvent } from "../../protocol/events.ts";
+import type { AgentEvent, ToolResultEvent } from "../../protocol/events.ts";
 import { type ClaudeState, optional, stringOf } from "./state.ts";
 
 export function translateAssistant(state: ClaudeState, frame: JsonObject): AgentEvent[] {
@@ -49,10 +49,33 @@ export function translateUser(state: ClaudeState, frame: JsonObject): AgentEvent
   // The main agent's tool is over: the place where claude takes in a message that waits.
   if (results.length > 0 && typeof frame["parent_tool_use_id"] !== "string") state.mayBeFolded = true;
   const isEcho = others.length > 0 || results.length === 0;
-  return [...results.flatMap(toToolResult), ...(isEcho ? echo(state, others) : [])];
+  const permissions = permissionsOf(frame["tool_result_meta"]);
+  return [
+    ...results.flatMap((block) => toToolResult(block, permissions)),
+    ...(isEcho ? echo(state, others) : []),
+  ];
 }
 
-function toToolResult(block: ContentBlock): AgentEvent[] {
+type Permissions = ReadonlyMap<string, ToolResultEvent["permission"]>;
+
+/** By the id of the call; since 2.1.325: `user_temporary` is a person, `config` a rule or the mode. */
+function permissionsOf(meta: unknown): Permissions {
+  const permissions = new Map<string, ToolResultEvent["permission"]>();
+  for (const entry of Array.isArray(meta) ? meta : []) {
+    const { id, permission_decision: decided } = isObject(entry) ? entry : {};
+    if (typeof id !== "string" || !isObject(decided)) continue;
+    const decision = stringOf(decided["decision"]);
+    if (decision === undefined) continue;
+    permissions.set(id, {
+      decision,
+      ...optional("source", stringOf(decided["source"])),
+      ...optional("reason", stringOf(decided["reason_type"])),
+    });
+  }
+  return permissions;
+}
+
+function toToolResult(block: ContentBlock, permissions: Permissions): AgentEvent[] {
   const id = stringOf(block["tool_use_id"]);
   if (id === undefined) return [];
   const isError = block["is_error"];
@@ -63,6 +86,7 @@ function toToolResult(block: ContentBlock): AgentEvent[] {
       tool_use_id: id,
       ...optional("output", block["content"]),
       ...optional("is_error", typeof isError === "boolean" ? isError : undefined),
+      ...optional("permission", permissions.get(id)),
     },
   ];
 }

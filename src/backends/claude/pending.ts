@@ -4,6 +4,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import type { Ask } from "../types.ts";
 import { answerLine, type ControlRequest, toControlRequest } from "./control.ts";
+import { lacksPlan, Plans, readPlan } from "./plans.ts";
 import { type Asked, type Place, toAsked, toResponse } from "./requests.ts";
 import { stringOf } from "./state.ts";
 import { SubAgents } from "./sub-agents.ts";
@@ -19,7 +20,10 @@ export interface PendingParts {
 export class Pending {
   readonly #parts: PendingParts;
   readonly #subAgents = new SubAgents();
+  readonly #plans = new Plans();
   readonly #open = new Map<string, Asked>();
+  /** Requests whose plan is being read. */
+  readonly #reading = new Set<string>();
   /** Where claude said it works; it may move. */
   #cwd: string | undefined;
   #isClosed = false;
@@ -33,31 +37,36 @@ export class Pending {
     if (frame["type"] === "system" && frame["subtype"] === "init")
       this.#cwd = stringOf(frame["cwd"]) ?? this.#cwd;
     this.#subAgents.see(frame);
+    this.#plans.see(frame);
   }
 
   /** A `control_request`. */
   take(frame: JsonObject): void {
     const request = toControlRequest(frame);
     // Without an id no answer can reach it.
-    if (request === undefined || this.#isClosed || this.#open.has(request.request_id)) return;
-    const { request_id, subtype } = request;
+    if (request === undefined || this.#isClosed) return;
+    const { request_id, subtype, body } = request;
+    if (this.#open.has(request_id) || this.#reading.has(request_id)) return;
     const place = subtype === "can_use_tool" ? this.#parts.place?.() : undefined;
     if (place === undefined) {
       this.#refuse(request_id, `unsupported control request: ${subtype}`);
       return;
     }
-    const asked = toAsked(request, { ...place, cwd: this.#cwd ?? place.cwd }, this.#pathOf(request));
-    if (asked === undefined) {
-      this.#refuse(request_id, `malformed control request: ${subtype}`);
+    const here = { ...place, cwd: this.#cwd ?? place.cwd };
+    if (!lacksPlan(body)) {
+      this.#ask(request, here);
       return;
     }
-    this.#open.set(request_id, asked);
-    this.#parts.ask(asked.ask);
+    const said = this.#plans.ofCall(stringOf(body["tool_use_id"]));
+    const file = this.#plans.fileIn(place.configDir);
+    if (said !== undefined || file === undefined) this.#ask(request, here, said);
+    else void this.#readPlan(request, here, file);
   }
 
   /** A `control_cancel_request`. */
   cancel(frame: JsonObject): void {
     const id = stringOf(frame["request_id"]) ?? "";
+    this.#reading.delete(id);
     if (this.#open.delete(id)) this.#parts.withdrawn(id, "claude took it back");
   }
 
@@ -73,6 +82,8 @@ export class Pending {
 
   /** The turn was interrupted. Claude takes back what the turn asked by itself; what is left would wait for ever. */
   withdrawAll(reason: string): void {
+    for (const id of this.#reading) this.#refuse(id, reason);
+    this.#reading.clear();
     for (const id of [...this.#open.keys()]) {
       this.#open.delete(id);
       this.#parts.withdrawn(id, reason);
@@ -83,7 +94,26 @@ export class Pending {
   /** Claude is on its way out and reads nothing more. */
   close(): void {
     this.#isClosed = true;
+    this.#reading.clear();
     this.#open.clear();
+  }
+
+  #ask(request: ControlRequest, place: Place, plan?: string): void {
+    const { request_id, subtype } = request;
+    const asked = toAsked(request, place, { path: this.#pathOf(request), plan });
+    if (asked === undefined) {
+      this.#refuse(request_id, `malformed control request: ${subtype}`);
+      return;
+    }
+    this.#open.set(request_id, asked);
+    this.#parts.ask(asked.ask);
+  }
+
+  async #readPlan(request: ControlRequest, place: Place, file: string): Promise<void> {
+    this.#reading.add(request.request_id);
+    const plan = await readPlan(file);
+    // False: it was taken back meanwhile.
+    if (this.#reading.delete(request.request_id)) this.#ask(request, place, plan);
   }
 
   #pathOf(request: ControlRequest): string[] | undefined {

@@ -27,13 +27,20 @@ export interface Place {
 
 const DECLINED = "The user declined this.";
 
-/** Undefined: this is no request that a person could decide. */
-export function toAsked(request: ControlRequest, place: Place, path?: string[]): Asked | undefined {
+/**
+ * Undefined: this is no request that a person could decide. `path`: the sub-agents that ask; `plan`: what a request to
+ * leave plan mode is about, where it does not say so itself.
+ */
+export function toAsked(
+  request: ControlRequest,
+  place: Place,
+  { path, plan }: { path?: string[] | undefined; plan?: string | undefined } = {},
+): Asked | undefined {
   const { tool_name, input, tool_use_id, subtype: _subtype, ...details } = request.body;
   if (typeof tool_name !== "string" || !isObject(input)) return undefined;
   const suggestions = readSuggestions(details["permission_suggestions"]);
   const grants = grantsOf(suggestions, { tool: tool_name, input }, place.settings);
-  const { request_type, title, choices, ...shown } = describe(tool_name, input, place);
+  const { request_type, title, choices, ...shown } = describe(tool_name, input, place, plan);
   const payload: RequestPayload = {
     title: titleOf(`${title?.name ?? tool_name}: ${title?.text ?? textOf(input, details)}`),
     ...optional("reason", stringOf(details["decision_reason"]) ?? stringOf(details["description"])),
@@ -99,7 +106,7 @@ interface Description extends Omit<Partial<RequestPayload>, "title" | "choices">
   choices?: Choice[];
 }
 
-function describe(tool: string, input: JsonObject, place: Place): Description {
+function describe(tool: string, input: JsonObject, place: Place, plan: string | undefined): Description {
   const change = toFileChange(tool, input);
   if (change !== undefined)
     return { request_type: "file_change", changes: [change], title: { text: change.path } };
@@ -107,7 +114,7 @@ function describe(tool: string, input: JsonObject, place: Place): Description {
     const { command } = input as { command: string };
     return { request_type: "command", command, cwd: place.cwd, title: { text: command } };
   }
-  if (tool === "ExitPlanMode") return describePlan(input, place);
+  if (tool === "ExitPlanMode") return describePlan(input, place, plan);
   const questions = tool === "AskUserQuestion" ? toQuestions(input) : undefined;
   if (questions === undefined) return { request_type: "tool" };
   const more = questions.length > 1 ? ` (and ${questions.length - 1} more)` : "";
@@ -115,11 +122,13 @@ function describe(tool: string, input: JsonObject, place: Place): Description {
   return { request_type: "user_input", questions, title, choices: [{ decision: "accept" }, ...REFUSALS] };
 }
 
-function describePlan(input: JsonObject, place: Place): Description {
+function describePlan(input: JsonObject, place: Place, found: string | undefined): Description {
   const plan = stringOf(input["plan"]);
-  const title = { name: "Plan", text: plan ?? "leave plan mode" };
+  const title = { name: "Plan", text: plan ?? found ?? "leave plan mode" };
   const accept: Choice = { decision: "accept", takes: ["updated_input"] };
-  if (plan === undefined) return { request_type: "plan", title, choices: [accept, ...REFUSALS] };
+  if (plan === undefined) {
+    return { request_type: "plan", ...optional("plan", found), title, choices: [accept, ...REFUSALS] };
+  }
   // The name of the file is claude's secret until it is written.
   const path = stringOf(input["planFilePath"]) ?? join(place.configDir, "plans", "<name>.md");
   const choices = [{ ...accept, writes: [{ path, content: plan }] }, ...REFUSALS];

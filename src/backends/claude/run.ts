@@ -11,8 +11,9 @@ import type { UserMessage } from "../../protocol/content.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { AgentProcess } from "../agent-process.ts";
 import { Backpressure } from "../backpressure.ts";
-import { crashMessage, exitMessage } from "../last-words.ts";
+import { crashMessage, exitMessage, lastWords } from "../last-words.ts";
 import type { BackendSink, Run } from "../types.ts";
+import { isBusy } from "./background.ts";
 import { Control } from "./control.ts";
 import { diedOfAuth } from "./death.ts";
 import { killOrphans } from "./orphans.ts";
@@ -72,6 +73,10 @@ export class ClaudeRun implements Run {
     });
   }
 
+  get isBusy(): boolean {
+    return isBusy(this.#parts.state);
+  }
+
   get pid(): number | undefined {
     return this.#process.child?.pid;
   }
@@ -86,7 +91,7 @@ export class ClaudeRun implements Run {
       await within(WARM_LIMIT_MS, answer);
       const { hasEnded, lastLines, exit } = this.#process;
       if (hasEnded) {
-        const words = lastLines.join("\n") || exitMessage(exit);
+        const words = lastWords(lastLines) || exitMessage(exit);
         throw new CodedError("spawn_failed", `claude did not start: ${words}`);
       }
     }
@@ -136,7 +141,8 @@ export class ClaudeRun implements Run {
   async #interrupt(): Promise<void> {
     const { state, speaksControl } = this.#parts;
     const { child, hasEnded } = this.#process;
-    if (child === undefined || hasEnded || !isTurnActive(state)) return;
+    const isTurn = isTurnActive(state);
+    if (child === undefined || hasEnded || !(isTurn || isBusy(state))) return;
     child.resume();
     let isOver = false;
     const over = new Promise<void>((resolve) => {
@@ -165,7 +171,8 @@ export class ClaudeRun implements Run {
         return;
       }
     }
-    await this.stop("now");
+    // Behind a turn there is none to end, and the next one needs this process.
+    if (isTurn) await this.stop("now");
   }
 
   /** What cannot be read is not shown, but nobody loses it without being told. */
@@ -186,8 +193,13 @@ export class ClaudeRun implements Run {
     else if (frame["type"] === "control_request") this.#pending.take(frame);
     else if (frame["type"] === "control_cancel_request") this.#pending.cancel(frame);
     else {
+      const { state, sink } = this.#parts;
       this.#pending.see(frame);
-      for (const report of translate(this.#parts.state, frame)) this.#report(report);
+      const wasBusy = isBusy(state);
+      for (const report of translate(state, frame)) this.#report(report);
+      if (!wasBusy || isBusy(state)) return;
+      this.#tell(() => sink.calmed());
+      if (!isTurnActive(state)) this.#endTurn();
     }
   }
 

@@ -26,6 +26,10 @@ export interface ClaudeState {
   costUsd: number;
   /** The clients know that claude cannot log in; once a turn is enough. */
   authTold: boolean;
+  /** The process has received a message; an init before that is only how it starts. */
+  hasMessage: boolean;
+  /** Sub-agents behind the turn: at work, or done while their news is still to come; see background.ts. */
+  readonly background: Map<string, "works" | "done">;
   /** User messages of ours that have no result yet. */
   outstanding: number;
   /** Claude began a turn by itself. */
@@ -55,6 +59,8 @@ export function newState(order: {
     toolUses: new Set(),
     costUsd: 0,
     authTold: false,
+    hasMessage: false,
+    background: new Map(),
     outstanding: 0,
     agentTurn: false,
     hasBegun: false,

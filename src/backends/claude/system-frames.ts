@@ -68,11 +68,13 @@ function translateInit(state: ClaudeState, frame: JsonObject): Report[] {
 }
 
 function toSystemInit(state: ClaudeState, frame: JsonObject): AgentEvent {
-  const cwd = stringOf(frame["cwd"]);
+  const { options } = state;
+  // A wrapper or an older claude may say less than it was started with.
+  const cwd = stringOf(frame["cwd"]) ?? options.cwd;
   const tools: unknown = frame["tools"];
   const capabilities = {
-    ...optional("permission_mode", stringOf(frame["permissionMode"])),
-    ...optional("reasoning_effort", state.options.effort),
+    ...optional("permission_mode", stringOf(frame["permissionMode"]) ?? options.permission_mode),
+    ...optional("reasoning_effort", options.effort),
     ...optional(
       "rollout_path",
       cwd === undefined ? undefined : transcriptPath(state.projects, cwd, state.nativeId),
@@ -81,7 +83,7 @@ function toSystemInit(state: ClaudeState, frame: JsonObject): AgentEvent {
   return {
     type: "agent.system_init",
     backend: "claude",
-    ...optional("model", stringOf(frame["model"])),
+    ...optional("model", stringOf(frame["model"]) ?? options.model),
     ...optional("cwd", cwd),
     ...optional("tools", Array.isArray(tools) ? tools.filter((tool) => typeof tool === "string") : undefined),
     ...optional("native_session_id", state.nativeId === state.session_id ? undefined : state.nativeId),

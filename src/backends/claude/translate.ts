@@ -1,9 +1,10 @@
 // One native frame of claude's stdout → reports. Pure: changes only the state it is given, does no I/O,
 // reads no clock, throws on nothing.
 import type { JsonObject } from "../../base/json.ts";
+import { followBackground } from "./background.ts";
 import { translateAssistant, translateUser } from "./message-frames.ts";
 import { withRaw } from "./raw.ts";
-import { type ClaudeState, type Report, stringOf, toReports } from "./state.ts";
+import { type ClaudeState, optional, type Report, stringOf, toReports } from "./state.ts";
 import { translateStreamEvent } from "./stream-frames.ts";
 import { translateRateLimit, translateSystem } from "./system-frames.ts";
 import { endTurn, followTurn } from "./turns.ts";
@@ -30,6 +31,7 @@ export function translate(state: ClaudeState, frame: JsonObject): Report[] {
   const type = stringOf(frame["type"]);
   if (type === undefined || PLUMBING.has(type)) return [];
   const about = followTurn(state, frame);
+  followBackground(state, frame);
   if (type === "system" && frame["subtype"] === "session_state_changed") return about;
   // May be held, and then goes out with the raw of its own frame: turns.ts sees to both.
   if (type === "result") return [...about, ...endTurn(state, frame)];
@@ -43,9 +45,10 @@ function unknownFrame(_state: ClaudeState, frame: JsonObject): Report[] {
   return toReports([{ type: "agent.notice", backend: "claude", level: "info", category }]);
 }
 
-/** Set on everything that a sub-agent does. */
+/** Set on everything that a sub-agent does; `agent_id` since 2.1.325. */
 function withParent(report: Report, frame: JsonObject): Report {
   const parent = stringOf(frame["parent_tool_use_id"]);
   if (parent === undefined || report.kind !== "event") return report;
-  return { kind: "event", event: { ...report.event, parent_tool_use_id: parent } };
+  const agent = optional("agent_id", stringOf(frame["agent_id"]));
+  return { kind: "event", event: { ...report.event, parent_tool_use_id: parent, ...agent } };
 }

@@ -1,4 +1,4 @@
-// Which turn a result ends. "One user message = one result" is false (DESIGN R9): claude begins turns by
+// Which turn a result ends. "One user message = one result" is false: claude begins turns by
 // itself when a background task ends, and folds a message that comes during a tool into the running turn.
 // Seen with 2.1.197: the result of a turn that claude began carries `origin.kind`; when a message of ours
 // waited, the next frame tells what became of it: idle → it was folded and this was its result; anything
@@ -13,6 +13,7 @@ const CONTENT: ReadonlySet<unknown> = new Set(["assistant", "stream_event", "use
 
 /** A user message was written. */
 export function noteSent(state: ClaudeState): void {
+  state.hasMessage = true;
   state.outstanding += 1;
   state.mayBeFolded = false;
 }
@@ -25,7 +26,8 @@ export function noteAnswered(state: ClaudeState): void {
 /** What this frame, before it is translated itself, says about turns. */
 export function followTurn(state: ClaudeState, frame: JsonObject): Report[] {
   const isState = frame["type"] === "system" && frame["subtype"] === "session_state_changed";
-  const isInit = frame["type"] === "system" && frame["subtype"] === "init";
+  // Wrappers and stubs introduce themselves as they start; claude does it with each turn.
+  const isInit = frame["type"] === "system" && frame["subtype"] === "init" && state.hasMessage;
   if (isState) state.hasStateEvents = true;
   const reports: Report[] = [];
   if (state.held !== undefined && (isState || isInit || CONTENT.has(frame["type"]))) {

@@ -141,6 +141,30 @@ describe("interrupt", () => {
     await run.stop("finish");
   });
 
+  test("behind the turn: the sub-agents that go on are stopped, the process stays", async () => {
+    const { run, sink } = await startFake();
+    await run.send(user("#async"));
+    await sink.untilResults(1);
+    expect(run.isBusy).toBe(true);
+    await run.interrupt();
+    expect(run.isBusy).toBe(false);
+    await sink.until(({ heard }) => heard.some(({ kind }) => kind === "calmed"));
+    await run.send(user("#say still here"));
+    await sink.untilResults(2);
+    expect(sink.ends).toEqual([]);
+    await run.stop("finish");
+  });
+
+  test("of a turn with sub-agents behind it ends with the turn's result, not with theirs", async () => {
+    const { run, sink } = await startFake({ include_partial_messages: true });
+    await run.send(user("#async #slow 1000 20"));
+    await sink.untilEvent("agent.delta");
+    await run.interrupt();
+    expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
+    expect(run.isBusy).toBe(false);
+    await run.stop("finish");
+  });
+
   test.skipIf(process.platform !== "linux")(
     "during a tool: what left the tool's shell is ended",
     async () => {

@@ -64,6 +64,13 @@ describe("turns", () => {
     ]);
   });
 
+  test("an init before the first message begins no turn: that is how wrappers and stubs start", () => {
+    expect(play([INIT, "send", RESULT])).toEqual(["system_init", "result"]);
+    expect(play([INIT, "send", RUNNING, INIT, RESULT, IDLE])).toEqual(["system_init", "result"]);
+    // Its state is not that of a turn either: an idle before the first sign of one means nothing.
+    expect(play([INIT, "send", IDLE, RUNNING, RESULT])).toEqual(["system_init", "result"]);
+  });
+
   test("a message folded into claude's own turn gets that result when claude falls idle", () => {
     const steps = [IDLE, "send" as const, INIT, TOOL_RESULT, AGENTS_RESULT];
     expect(play(steps)).toEqual(["system_init", "tool_result"]);
@@ -118,6 +125,39 @@ describe("frames", () => {
     ]);
   });
 
+  test("what init does not say is told as it was asked for", () => {
+    const { cwd: _cwd, model: _model, ...init } = INIT;
+    const options: ClaudeOptions = { permission_mode: "plan", model: "sonnet", cwd: "/w", effort: "low" };
+    expect(events(init, options)).toMatchObject([
+      {
+        model: "sonnet",
+        cwd: "/w",
+        capabilities: { permission_mode: "plan", rollout_path: "/h/.claude/projects/-w/s.jsonl" },
+      },
+    ]);
+    expect(events({ ...INIT, permissionMode: "default" }, options)).toMatchObject([
+      { model: "m", capabilities: { permission_mode: "default" } },
+    ]);
+  });
+
+  test("a tool result says who let the tool run, where claude says it", () => {
+    const meta = (id: unknown, permission_decision: unknown) => ({ id, permission_decision });
+    const decided = { decision: "accept", source: "config", reason_type: "mode" };
+    expect(events({ ...TOOL_RESULT, tool_result_meta: [meta("t", decided)] })).toMatchObject([
+      { permission: { decision: "accept", source: "config", reason: "mode" } },
+    ]);
+    for (const odd of [
+      undefined,
+      7,
+      [7],
+      [meta("other", decided)],
+      [meta("t", { source: "x" })],
+      [meta(7, {})],
+    ]) {
+      expect(events({ ...TOOL_RESULT, tool_result_meta: odd })[0]).not.toHaveProperty("permission");
+    }
+  });
+
   test("a tool call is announced once, with partial messages when its block begins", () => {
     const block = { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } };
     const start = {
@@ -134,6 +174,7 @@ describe("frames", () => {
     expect(events(frame)).toMatchObject([
       { parent_tool_use_id: "p", content: [{ type: "text", text: "hi" }] },
     ]);
+    expect(events({ ...frame, agent_id: "a1" })).toMatchObject([{ parent_tool_use_id: "p", agent_id: "a1" }]);
   });
 
   test("user text is echoed only on request, tool results always", () => {

@@ -9,7 +9,7 @@ import type { UserMessage } from "../../../protocol/content.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { AgentProcess } from "../../agent-process.ts";
 import { Backpressure } from "../../backpressure.ts";
-import { crashMessage, exitMessage } from "../../last-words.ts";
+import { crashMessage, exitMessage, lastWords } from "../../last-words.ts";
 import type { BackendSink, Run } from "../../types.ts";
 import { objectOf } from "../../values.ts";
 import { toolCall } from "./arguments.ts";
@@ -92,7 +92,7 @@ export class McpRun implements Run {
       const { lastLines, exit } = this.#process;
       // A write that fails says less than the exit behind it.
       const why = cause instanceof CodedError ? exitMessage(exit) : messageOf(cause);
-      const words = this.#fault ?? (lastLines.join("\n") || why);
+      const words = this.#fault ?? (lastWords(lastLines) || why);
       throw new CodedError("spawn_failed", `codex mcp-server did not start: ${words}`, { cause });
     }
     const early = this.#early ?? [];
