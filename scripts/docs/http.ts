@@ -58,6 +58,7 @@ const RULES = [
   "- `Host` must be `localhost`, `127.0.0.1` or `[::1]` (on loopback with the port). `Origin` must be absent or ours. There is no CORS, and there are no cookies.",
   "- Without a token a request on the Unix socket passes; with a wrong one it does not.",
   "- A request has 5 s for its head and 15 s for all of it. A client that takes nothing of what waits for it for `slow_consumer_s` is dropped.",
+  "- Requests on one connection are served in order; the next one begins when the reply before it has been taken.",
   "- `Idempotency-Key` (or `idempotency_key` in the body): the same key with the same body is carried out once; the reply is then 200 and `repeated`.",
   "- A stream begins with a comment and has one every 15 s. Behind a cut, ask again with `Last-Event-ID`: each event comes once. Events: a frame's type, `gap` (frames are gone: `since_seq`, `first_available_seq`), `catching_up` (you were slow and are fed from the log), `closed` (the last one). A frame that could not be stored has no `id`.",
 ].join("\n");

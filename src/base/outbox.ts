@@ -15,8 +15,8 @@ export class Outbox {
   readonly #put: (data: Buffer | string) => void;
   readonly #drained: () => void;
   #wasFull = false;
-  /** What the other side had taken when we last looked, and since when that has not changed. */
-  #seen = { taken: -1, atMs: 0 };
+  /** How far the other side had got when we last looked, and since when that has not changed. */
+  #seen = { mark: "", atMs: 0 };
 
   constructor(socket: Socket, maxBytes: number, handlers: OutboxHandlers) {
     this.#socket = socket;
@@ -40,6 +40,11 @@ export class Outbox {
     return this.#socket.writableLength > this.#maxBytes;
   }
 
+  /** Bytes that the kernel has not taken yet. */
+  get waitingBytes(): number {
+    return this.#socket.writableLength;
+  }
+
   /** Tells nothing more. The socket may live on, for another use; what waits still goes out. */
   close(): void {
     this.#socket.off("drain", this.#drained);
@@ -47,8 +52,14 @@ export class Outbox {
 
   /** How long the other side has taken nothing while we are full; exact to the interval between two calls. */
   stalledMs(nowMs: number): number {
-    const taken = this.#socket.bytesWritten - this.#socket.writableLength;
-    if (!this.isFull || taken !== this.#seen.taken) this.#seen = { taken, atMs: nowMs };
+    const mark = progressMark(this.#socket);
+    if (!this.isFull || mark !== this.#seen.mark) this.#seen = { mark, atMs: nowMs };
     return nowMs - this.#seen.atMs;
   }
+}
+
+/** Changes whenever the other side takes something. How much is left of a large write is only in the handle. */
+export function progressMark(socket: Socket): string {
+  const left = (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
+  return `${socket.bytesWritten - socket.writableLength} ${left}`;
 }

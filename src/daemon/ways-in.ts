@@ -57,6 +57,11 @@ export async function openWaysIn(
     context,
     createHttpDoor(loopback.context, limits),
   );
+  context.metrics.gauge(
+    "blemees_socket_outbox_bytes",
+    "Bytes on the Unix socket that clients have not read yet.",
+    () => socket.waitingBytes(),
+  );
   const listening = both(loopback, socket);
   const webLink = async (): Promise<string> => (await loopback.link()).url;
   if (config.http_port === undefined && !config.web) return { listening, webLink };

@@ -17,6 +17,10 @@ export async function readBody(incoming: IncomingMessage, maxBytes: number): Pro
   return parseUntrusted(text);
 }
 
+export function oversizeError(maxBytes: number): CodedError {
+  return new CodedError("oversize_message", `a body may have at most ${maxBytes} bytes (max_line_bytes)`);
+}
+
 function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -32,8 +36,7 @@ function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer>
       incoming.off("data", take);
       incoming.resume();
       chunks.length = 0;
-      const message = `a body may have at most ${maxBytes} bytes (max_line_bytes)`;
-      const refuse = (): void => reject(new CodedError("oversize_message", message));
+      const refuse = (): void => reject(oversizeError(maxBytes));
       const timer = setTimeout(refuse, DRAIN_MS);
       incoming.once("close", () => clearTimeout(timer));
       incoming.prependOnceListener("end", refuse);

@@ -5,11 +5,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { CodedError, errnoOf, messageOf } from "../../base/coded-error.ts";
+import { progressMark } from "../../base/outbox.ts";
 import { RateLimit } from "../../base/rate-limit.ts";
 import { createApp } from "./app.ts";
+import { oversizeError } from "./body.ts";
 import { ChangeFeed } from "./changes.ts";
 import { errorReply } from "./errors.ts";
 import { findRefusal, SECURITY_HEADERS, type TokenSource } from "./guard.ts";
+import { InOrder } from "./in-order.ts";
 import { lostError } from "./lost.ts";
 import { openApiDocument } from "./openapi.ts";
 import { replyAndClose } from "./plain.ts";
@@ -21,6 +24,8 @@ import { accessOf } from "./web/access.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 15_000;
+/** How long a client that was refused may go on sending before the connection is closed. */
+const LINGER_MS = 500;
 /** So many refusals a minute are told: whoever has no token must not fill the disk with them. */
 const MAX_TOLD = 100;
 const TOLD_WINDOW_MS = 60_000;
@@ -55,6 +60,7 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
   const sockets = new Map<Socket, Progress>();
   const streams = new Streams(limits);
   const changes = new ChangeFeed(context.manager);
+  const order = new InOrder();
   const telling = new RateLimit(MAX_TOLD, TOLD_WINDOW_MS);
   let openApi: object | undefined;
   const app = createApp({
@@ -91,34 +97,53 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
       noDelay: true,
       requireHostHeader: false, // the guard's business, which says why
     },
-    (incoming, outgoing) => {
-      const refusal = findFault(incoming);
-      // A daemon that stops keeps nobody.
-      if (refusal !== undefined) refuse(incoming, outgoing, refusal, { isLast: dismissed.signal.aborted });
-      else serve(incoming, outgoing);
-    },
+    (incoming, outgoing) =>
+      inTurn(incoming, outgoing, (refusal) => {
+        // A daemon that stops keeps nobody.
+        if (refusal !== undefined) refuse(incoming, outgoing, refusal, { isLast: dismissed.signal.aborted });
+        else serve(incoming, outgoing);
+      }),
   );
   // A client that waits before it sends its body: the head alone decides whether it is told to go on.
-  server.on("checkContinue", (incoming, outgoing) => {
-    const refusal = findFault(incoming);
-    if (refusal !== undefined) {
-      refuse(incoming, outgoing, refusal, { isLast: true });
-      return;
-    }
-    outgoing.writeContinue();
-    serve(incoming, outgoing);
-  });
-  server.on("checkExpectation", (incoming, outgoing) => {
-    const refusal = findFault(incoming);
-    const unmet = new CodedError("invalid_message", "the header Expect can only be 100-continue");
-    if (refusal !== undefined) refuse(incoming, outgoing, refusal, { isLast: true });
-    else refuse(incoming, outgoing, unmet, { isLast: true, as: 417 });
-  });
+  server.on("checkContinue", (incoming, outgoing) =>
+    inTurn(incoming, outgoing, (refusal) => {
+      if (refusal !== undefined) {
+        refuse(incoming, outgoing, refusal, { isLast: true });
+        return;
+      }
+      outgoing.writeContinue();
+      serve(incoming, outgoing);
+    }),
+  );
+  server.on("checkExpectation", (incoming, outgoing) =>
+    inTurn(incoming, outgoing, (refusal) => {
+      const unmet = new CodedError("invalid_message", "the header Expect can only be 100-continue");
+      if (refusal !== undefined) refuse(incoming, outgoing, refusal, { isLast: true });
+      else refuse(incoming, outgoing, unmet, { isLast: true, as: 417 });
+    }),
+  );
+
+  /** Handles a request when those before it on its connection have their replies; a head too large to follow at once. */
+  function inTurn(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    handle: (refusal: CodedError | undefined) => void,
+  ): void {
+    order.add(incoming.socket, outgoing, () => {
+      const refusal = findFault(incoming);
+      if (refusal?.code === "oversize_message") refuseUnread(incoming, outgoing, refusal);
+      else handle(refusal);
+    });
+  }
 
   function findFault(incoming: IncomingMessage): CodedError | undefined {
     if (dismissed.signal.aborted) return goodBye();
     const access = accessOf(incoming, context.web.files);
-    return findRefusal(incoming, options.place(), options.token, access) ?? wrongMethod(incoming);
+    return (
+      findRefusal(incoming, options.place(), options.token, access) ??
+      wrongMethod(incoming) ??
+      wrongLength(incoming, limits.maxBodyBytes)
+    );
   }
 
   function serve(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -137,6 +162,24 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
     const last = isLast ? { connection: "close" } : {};
     outgoing.writeHead(status, { ...SECURITY_HEADERS, ...headers, ...last });
     outgoing.end(text);
+  }
+
+  /**
+   * Sends the whole reply at once and reads the body away for a moment before it closes: a connection that is closed while
+   * something comes in takes the reply with it.
+   */
+  function refuseUnread(incoming: IncomingMessage, outgoing: ServerResponse, error: CodedError): void {
+    if (telling.allow(Date.now())) log.info("http.refused", { code: error.code, method: incoming.method });
+    const { status, headers, text } = errorReply(error, log);
+    const length = { "content-length": Buffer.byteLength(text), connection: "close" };
+    outgoing.writeHead(status, { ...SECURITY_HEADERS, ...headers, ...length });
+    outgoing.write(text);
+    const timer = setTimeout(() => outgoing.end(), LINGER_MS);
+    incoming.once("close", () => {
+      clearTimeout(timer);
+      outgoing.end();
+    });
+    incoming.resume();
   }
 
   server.on("connection", (socket) => {
@@ -193,6 +236,11 @@ function wrongMethod({ method = "", url = "" }: IncomingMessage): CodedError | u
   return isKnown ? undefined : lostError(method, url.split("?")[0] ?? "", ROUTES);
 }
 
+/** Refused by its head, before anything of it is read. */
+function wrongLength({ headers }: IncomingMessage, maxBytes: number): CodedError | undefined {
+  return Number(headers["content-length"] ?? 0) > maxBytes ? oversizeError(maxBytes) : undefined;
+}
+
 interface Progress {
   /** How far the other side had got when we last looked, and how often we have seen it there. */
   mark: string;
@@ -205,9 +253,7 @@ interface Progress {
  */
 function findStalled(sockets: Map<Socket, Progress>, maxChecks: number): Socket[] {
   return [...sockets].flatMap(([socket, progress]) => {
-    // What the kernel has taken of a large write is only in the handle.
-    const left = (socket as { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0;
-    const mark = `${socket.bytesWritten - socket.writableLength} ${left}`;
+    const mark = progressMark(socket);
     const isStuck = socket.writableLength > 0 && mark === progress.mark;
     sockets.set(socket, { mark, checks: isStuck ? progress.checks + 1 : 0 });
     return isStuck && progress.checks + 1 >= maxChecks ? [socket] : [];

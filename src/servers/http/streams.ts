@@ -50,9 +50,7 @@ export class Streams {
         `${this.#open.size} event streams are open; close one or wait`,
       );
     }
-    if (outgoing.socket === null) {
-      throw new CodedError("invalid_message", "a stream cannot be asked for behind another request");
-    }
+    if (outgoing.socket === null) throw new CodedError("invalid_message", "the client went away");
     const stream = new EventStream(outgoing, outgoing.socket, this.#limits.outboxBytes, () =>
       this.#open.delete(stream),
     );

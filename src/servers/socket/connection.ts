@@ -7,16 +7,22 @@ import type { Log } from "../../base/log.ts";
 import { LineSplitter } from "../../base/ndjson.ts";
 import { Outbox } from "../../base/outbox.ts";
 import { ERRORS, type ErrorCode, isErrorCode } from "../../protocol/errors.ts";
-import { FEATURES, INBOUND } from "../../protocol/wire/blemees2.ts";
+import { FEATURES, INBOUND, type InboundType } from "../../protocol/wire/blemees2.ts";
 import type { Outbound } from "../../protocol/wire/blemees2-outbound.ts";
 import type { Attachment, Client, Subscriber } from "../../sessions/index.ts";
 import type { ServerContext } from "../types.ts";
 import type { Dialect } from "./dialect.ts";
 import { HANDLERS } from "./handlers.ts";
+import { Intake } from "./intake.ts";
 import type { Peer } from "./peer.ts";
 
 /** Requests of one connection that may be under way at once; past this we stop reading from it. */
 const MAX_REQUESTS = 256;
+/** Requests that count as more than one, because their replies can be megabytes. */
+const COSTS: Partial<Record<InboundType, number>> = {
+  "blemeesd.list_sessions": MAX_REQUESTS / 4,
+  "blemeesd.list_requests": MAX_REQUESTS / 4,
+};
 /** A client that comes while the agents are still being looked for waits this long for the whole list. */
 const DETECTION_WAIT_MS = 250;
 /** How long a client that will say nothing more may wait for its replies. */
@@ -51,11 +57,13 @@ export class Connection implements Client {
   readonly #log: Log;
   readonly #attachments = new Set<Attachment>();
   readonly #helloTimer: NodeJS.Timeout;
+  readonly #intake: Intake<() => Record<string, unknown>>;
   #read: (chunk: Buffer) => void = () => undefined;
   #dialect: Dialect | undefined;
   #knownPeer: Peer | undefined;
-  /** Lines that came before the hello was answered. */
-  #early: (() => Record<string, unknown>)[] | undefined;
+  /** The hello is not answered yet; lines after it wait. */
+  #isGreeting = false;
+  /** What is under way, by cost. */
   #requests = 0;
   #hasEnded = false;
   #isClosing = false;
@@ -67,6 +75,11 @@ export class Connection implements Client {
     this.#socket = options.socket;
     this.#log = options.context.log.with({ connection_id: options.id });
     this.#outbox = new Outbox(options.socket, options.limits.outboxBytes, { drained: () => this.#drained() });
+    this.#intake = new Intake({
+      socket: options.socket,
+      hasRoom: () => !this.#isGreeting && this.#requests < MAX_REQUESTS && !this.#outbox.isFull,
+      handle: (parse) => this.#receive(parse),
+    });
     this.#helloTimer = setTimeout(
       () => this.fail(new CodedError("invalid_message", "no blemeesd.hello within 5 s")),
       options.limits.helloTimeoutMs,
@@ -157,6 +170,7 @@ export class Connection implements Client {
   close(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
+    this.#intake.close();
     clearTimeout(this.#helloTimer);
     this.#socket.end();
     this.#socket.resume(); // what the client still sends is thrown away, so that its end of file is seen
@@ -176,9 +190,9 @@ export class Connection implements Client {
 
   #listen(): void {
     const splitter = new LineSplitter(this.#options.limits.maxLineBytes, {
-      line: (text) => this.#receive(() => parseUntrusted(text)),
+      line: (text) => this.#intake.push(() => parseUntrusted(text)),
       badLine: () =>
-        this.#receive(() => {
+        this.#intake.push(() => {
           throw new CodedError("invalid_message", "the line is not UTF-8");
         }),
       oversize: () => {
@@ -196,7 +210,7 @@ export class Connection implements Client {
       // Half-closed: a script that wrote its requests and waits for the replies still gets them.
       this.#hasEnded = true;
       setTimeout(() => this.#gone(), HALF_CLOSED_MS).unref();
-      if (this.#requests === 0 && this.#early === undefined) this.#gone();
+      this.#leaveIfDone();
     });
     this.#socket.on("error", (error) => this.#log.debug("connection.error", { message: error.message }));
     this.#socket.on("close", () => this.#gone());
@@ -204,10 +218,6 @@ export class Connection implements Client {
 
   #receive(parse: () => Record<string, unknown>): void {
     if (this.#isClosing) return;
-    if (this.#early !== undefined) {
-      this.#early.push(parse);
-      return;
-    }
     let frame: Record<string, unknown> | undefined;
     try {
       frame = parse();
@@ -238,7 +248,7 @@ export class Connection implements Client {
     clearTimeout(this.#helloTimer);
     this.#dialect = dialect;
     this.#log.info("connection.hello", { client: client?.slice(0, 200), protocol });
-    this.#early = [];
+    this.#isGreeting = true;
     const timeout = new Promise((resolve) => setTimeout(resolve, DETECTION_WAIT_MS).unref());
     void Promise.race([this.#options.context.facts.detected(), timeout]).then(() =>
       this.#acknowledge(protocol, features !== undefined),
@@ -256,10 +266,8 @@ export class Connection implements Client {
       backends: facts.backends(),
       ...(withFeatures ? { features: [...FEATURES] } : {}),
     });
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const parse of early) this.#receive(parse);
-    if (this.#hasEnded && this.#requests === 0) this.#gone();
+    this.#isGreeting = false;
+    this.#advance();
   }
 
   #dispatch(frame: Record<string, unknown>, dialect: Dialect): void {
@@ -271,14 +279,13 @@ export class Connection implements Client {
     ) => void | Promise<void>;
     const running = handle(this, request.frame, this.#options.context);
     if (running === undefined) return;
-    this.#requests += 1;
-    this.#balance();
+    const cost = COSTS[request.type] ?? 1;
+    this.#requests += cost;
     running
       .catch((error: unknown) => this.#refuse(error, frame))
       .finally(() => {
-        this.#requests -= 1;
-        if (this.#hasEnded && this.#requests === 0) this.#gone();
-        else this.#balance();
+        this.#requests -= cost;
+        this.#advance();
       });
   }
 
@@ -296,14 +303,20 @@ export class Connection implements Client {
 
   #drained(): void {
     for (const attachment of this.#attachments) attachment.drained();
-    this.#balance();
+    this.#advance();
   }
 
-  /** A client that asks more than it reads is not read from until it does. */
-  #balance(): void {
+  /** A client that asks for more than it reads is not read from until it catches up. */
+  #advance(): void {
     if (this.#isClosing) return;
-    if (this.#requests >= MAX_REQUESTS || this.#outbox.isFull) this.#socket.pause();
-    else this.#socket.resume();
+    this.#intake.advance();
+    this.#leaveIfDone();
+  }
+
+  /** A client that said all it wanted is let go once it has its replies. */
+  #leaveIfDone(): void {
+    const isDone = this.#requests === 0 && !this.#isGreeting && this.#intake.isEmpty;
+    if (this.#hasEnded && isDone) this.#gone();
   }
 
   #gone(): void {
@@ -326,7 +339,7 @@ function errorFrame(error: CodedError, frame?: Record<string, unknown>): Outboun
   return {
     type: "blemeesd.error",
     ...(typeof id === "string" ? { id } : {}),
-    ...(typeof session_id === "string" ? { session_id } : {}),
+    ...(typeof session_id === "string" && session_id !== "" ? { session_id } : {}),
     code: error.code as ErrorCode,
     message: error.message,
     ...(error.data === undefined ? {} : { data: error.data }),

@@ -28,13 +28,20 @@ export interface SocketOptions extends ConnectionLimits {
   slowConsumerMs: number;
 }
 
+export interface SocketListening extends Listening {
+  /** Bytes that clients have not read yet, over all connections. */
+  waitingBytes(): number;
+}
+
 /** Without `http` every client is taken for one that speaks lines. */
 export async function listenOnSocket(
   options: SocketOptions,
   context: ServerContext,
   http?: HttpDoor,
-): Promise<Listening> {
+): Promise<SocketListening> {
   const { hub, log } = context;
+  /** Every open socket, whatever it speaks, also while it is being closed. */
+  const sockets = new Set<Socket>();
   const connections = new Set<Connection>();
   /** Those that have said nothing yet: what they speak is not known. */
   const unheard = new Set<Connection>();
@@ -49,6 +56,8 @@ export async function listenOnSocket(
       socket.destroy();
       return;
     }
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
     const connection = new Connection({
       id: randomUUID().slice(0, 8),
       socket,
@@ -117,6 +126,7 @@ export async function listenOnSocket(
   stallTimer.unref();
 
   return {
+    waitingBytes: () => [...sockets].reduce((sum, socket) => sum + socket.writableLength, 0),
     dismiss() {
       isDismissed = true;
       http?.dismiss();
@@ -130,11 +140,18 @@ export async function listenOnSocket(
       // Unless somebody has removed ours and another daemon has put its own there.
       if (inodeOf(options.path) === inode) removeSocket(options.path);
       await http?.close();
+      // Everybody has been sent the good-bye, or soon will be: a client that has it and does not hang up is not waited for.
+      for (const socket of sockets) destroyWhenSent(socket);
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
     },
   };
+}
+
+function destroyWhenSent(socket: Socket): void {
+  if (socket.writableFinished) socket.destroy();
+  else socket.once("finish", () => socket.destroy());
 }
 
 function isHttp(first: Buffer): boolean {

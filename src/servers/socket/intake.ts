@@ -1,0 +1,62 @@
+// Lines of one client on their way to the handlers. While the client may not ask for more, lines that have already been
+// read wait here and nothing more is read from its socket, so what a client can make us hold is bounded.
+import type { Socket } from "node:net";
+
+export interface IntakeParts<T> {
+  socket: Socket;
+  /** Whether the client may ask for more right now. */
+  hasRoom(): boolean;
+  handle(line: T): void;
+}
+
+export class Intake<T> {
+  readonly #parts: IntakeParts<T>;
+  /** At most what one read brought: the socket is paused while anything is here. */
+  #waiting: T[] = [];
+  #isPaused = false;
+  #isClosed = false;
+
+  constructor(parts: IntakeParts<T>) {
+    this.#parts = parts;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  push(line: T): void {
+    if (this.#isClosed) return;
+    if (this.#isPaused) {
+      this.#waiting.push(line);
+      return;
+    }
+    this.#parts.handle(line);
+    if (!this.#isClosed && !this.#parts.hasRoom()) this.#pause(true);
+  }
+
+  /** Handles waiting lines as far as there is room. Call it whenever there may be room again. */
+  advance(): void {
+    const { handle, hasRoom } = this.#parts;
+    while (!this.#isClosed && hasRoom()) {
+      const [line] = this.#waiting.splice(0, 1);
+      if (line === undefined) {
+        this.#pause(false);
+        return;
+      }
+      handle(line);
+    }
+  }
+
+  /** Nothing more is handled; the caller decides what becomes of the socket. */
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting = [];
+  }
+
+  #pause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    if (isPaused) this.#parts.socket.pause();
+    else this.#parts.socket.resume();
+  }
+}
