@@ -69,6 +69,7 @@ function toolAction(row: ToolEvent): Action {
     action_kind: isRequest ? "request" : KINDS[row.item_type],
     summary_text: isRequest ? requestSummary(row) : toolSummary(row),
     status: isRequest && isRefused && status === "success" ? "cancelled" : status,
+    ...(row.not_run === undefined ? {} : { not_run: row.not_run }),
     started_at_ms: row.created_at_ms - (row.latency_ms ?? 0),
     ...(row.phase === "post" ? { ended_at_ms: row.created_at_ms } : {}),
     ...(row.turn_id === undefined ? {} : { turn_id: row.turn_id }),
@@ -94,6 +95,7 @@ function turnAction(row: TurnEvent): Action {
     status,
     started_at_ms: row.created_at_ms - (row.duration_ms ?? 0),
     ...(event_type === "started" ? {} : { ended_at_ms: row.created_at_ms }),
+    ...(row.waited_ms === undefined ? {} : { waited_ms: row.waited_ms }),
     ...(row.turn_id === undefined ? {} : { turn_id: row.turn_id }),
   };
 }

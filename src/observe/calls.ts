@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import { type DiffCount, diffText, editCount, hunkCount, linesIn } from "./diff.ts";
 import { cutText } from "./excerpt.ts";
-import type { ItemType } from "./types.ts";
+import { CHANGE_KINDS, type ChangeKind, type ItemType } from "./types.ts";
 
 export interface Call {
   item_type: ItemType;
@@ -11,6 +11,8 @@ export interface Call {
   command?: string;
   cwd?: string;
   file_path?: string;
+  /** Absent: several files changed in different ways, or it is not known. */
+  change_kind?: ChangeKind;
   diff_summary?: string;
 }
 
@@ -20,19 +22,30 @@ const MAX_PATH_CHARS = 1024;
 /** Bash: Claude Code. shell: Codex, over both of its wires. bash: demian. demo_shell: the demo agent. */
 const COMMANDS: ReadonlySet<string> = new Set(["Bash", "shell", "bash", "demo_shell"]);
 
-type Change = Pick<Call, "file_path" | "diff_summary">;
+type Change = Pick<Call, "file_path" | "change_kind" | "diff_summary">;
 
 const CHANGES: ReadonlyMap<string, (input: JsonObject) => Change> = new Map([
-  ["Edit", ({ file_path, old_string, new_string }) => toChange(file_path, editCount(old_string, new_string))],
-  ["MultiEdit", ({ file_path, edits }) => toChange(file_path, objects(edits).map(editOf).reduce(sum, NONE))],
-  // What the file held before is not told.
-  ["Write", ({ file_path, content }) => toChange(file_path, { added: linesIn(content) })],
+  [
+    "Edit",
+    ({ file_path, old_string, new_string }) =>
+      // Claude creates the file when there is nothing to look for.
+      toChange(file_path, old_string === "" ? "add" : "update", editCount(old_string, new_string)),
+  ],
+  [
+    "MultiEdit",
+    ({ file_path, edits }) => toChange(file_path, "update", objects(edits).map(editOf).reduce(sum, NONE)),
+  ],
+  // What the file held before, if there was one, is not known yet.
+  ["Write", ({ file_path, content }) => toChange(file_path, "write", { added: linesIn(content) })],
   [
     "NotebookEdit",
-    ({ notebook_path, new_source }) => toChange(notebook_path, { added: linesIn(new_source) }),
+    ({ notebook_path, new_source }) => toChange(notebook_path, "update", { added: linesIn(new_source) }),
   ],
-  ["edit_file", ({ path, oldString, newString }) => toChange(path, editCount(oldString, newString))],
-  ["write_file", ({ path, content }) => toChange(path, { added: linesIn(content) })],
+  [
+    "edit_file",
+    ({ path, oldString, newString }) => toChange(path, "update", editCount(oldString, newString)),
+  ],
+  ["write_file", ({ path, content }) => toChange(path, "write", { added: linesIn(content) })],
   ["apply_patch", ({ changes }) => toPatch(objects(changes))],
 ] as const);
 
@@ -49,9 +62,15 @@ export function toPatch(changes: readonly JsonObject[]): Change {
   const paths = changes.map(({ path }) => path).filter((path) => typeof path === "string");
   const count = changes.map(changeCount).reduce(sum, NONE);
   const files = paths.length > 1 ? ` in ${paths.length} files` : "";
-  const { file_path, diff_summary = "" } = toChange(paths[0], count);
+  const kinds = new Set(changes.map(kindOf));
+  const {
+    file_path,
+    change_kind,
+    diff_summary = "",
+  } = toChange(paths[0], kinds.size === 1 ? [...kinds][0] : undefined, count);
   return {
     ...(file_path === undefined ? {} : { file_path }),
+    ...(change_kind === undefined ? {} : { change_kind }),
     ...(changes.length === 0 ? {} : { diff_summary: `${diff_summary}${files}` }),
   };
 }
@@ -72,8 +91,14 @@ function commandOf(input: unknown): Pick<Call, "command" | "cwd"> {
   };
 }
 
-function changeCount({ kind, diff }: JsonObject): DiffCount {
+function kindOf({ kind }: JsonObject): ChangeKind | undefined {
   const type = isObject(kind) ? kind["type"] : kind;
+  return CHANGE_KINDS.find((one) => one === type);
+}
+
+function changeCount(change: JsonObject): DiffCount {
+  const { diff } = change;
+  const type = kindOf(change);
   // The diff of a new or deleted file is the file itself.
   if (type === "add" && !isHunk(diff)) return { added: linesIn(diff), removed: 0 };
   if (type === "delete" && !isHunk(diff)) return { added: 0, removed: linesIn(diff) };
@@ -92,9 +117,16 @@ function sum(a: DiffCount, b: DiffCount): DiffCount {
   return { added: a.added + b.added, removed: (a.removed ?? 0) + (b.removed ?? 0) };
 }
 
-function toChange(path: unknown, count: DiffCount): Change {
+/** What a write turned out to be, from what it says when it is done (Claude Code, demian). */
+export function writtenKind(output: string): ChangeKind | undefined {
+  if (/^(?:File created successfully|created )/.test(output)) return "add";
+  return /^(?:The file \S[^\n]* has been updated|replaced )/.test(output) ? "overwrite" : undefined;
+}
+
+function toChange(path: unknown, change_kind: ChangeKind | undefined, count: DiffCount): Change {
   return {
     ...(typeof path === "string" ? { file_path: cutText(path, MAX_PATH_CHARS) } : {}),
+    ...(change_kind === undefined ? {} : { change_kind }),
     diff_summary: diffText(count),
   };
 }

@@ -39,14 +39,38 @@ const KINDS = ["tool", "turn"] as const;
 /** Enough of each table to know what a session did last. */
 const NEWEST = 4;
 
-/** Every call of a turn that began and has no end gets one; what is known of it is copied from its beginning. */
+/** Steps of requests about a call. One that is orphaned after a restart no longer knows our turn. */
+const ASKED = `
+  FROM tool_events AS asked
+  WHERE asked.session_id = began.session_id AND asked.item_id = began.item_id AND asked.request_id IS NOT NULL
+    AND (asked.turn_id = began.turn_id OR asked.id > began.id)`;
+const IS_ACCEPTED = `(asked.event_type = 'user_input_submitted' OR asked.approval_decision LIKE 'accept%')`;
+/** How long a person took to answer is not the command's time. */
+const WAITED = `(SELECT coalesce(sum(asked.latency_ms), 0) ${ASKED} AND ${IS_ACCEPTED})`;
+const NOT_RUN = `
+  CASE WHEN EXISTS (SELECT 1 ${ASKED}) AND NOT EXISTS (SELECT 1 ${ASKED} AND ${IS_ACCEPTED})
+  THEN 'daemon_stopped' END`;
+
+/** What the end of a cut call has of its own; the rest is copied from its beginning. */
+const CUT_VALUES: Readonly<Partial<Record<(typeof TOOL_COLUMNS)[number], string>>> = {
+  event_type: "'failed'",
+  phase: "'post'",
+  exit_code: "NULL",
+  approval_decision: "NULL",
+  latency_ms: `CASE WHEN ${NOT_RUN} IS NULL THEN max(0, :now - created_at_ms - ${WAITED}) ELSE 0 END`,
+  final_status: "'failed'",
+  not_run: NOT_RUN,
+  error_code: ":code",
+  error_message: ":message",
+  created_at_ms: ":now",
+};
+
+/** Every call of a turn that began and has no end gets one. */
 const CUT = `
   INSERT INTO tool_events (id, ${TOOL_COLUMNS.join(", ")})
-  SELECT ? + row_number() OVER (ORDER BY began.id),
-    session_id, source_provider, thread_id, turn_id, item_id, request_id, 'failed', item_type, 'post', tool_name,
-    command, cwd, NULL, file_path, diff_summary, NULL, max(0, ? - created_at_ms), 'failed', ?, ?, raw_payload_json, ?
+  SELECT :last + row_number() OVER (ORDER BY began.id), ${TOOL_COLUMNS.map((name) => CUT_VALUES[name] ?? name).join(", ")}
   FROM tool_events AS began
-  WHERE session_id = ? AND turn_id = ? AND event_type = 'started' AND NOT EXISTS (
+  WHERE session_id = :session AND turn_id = :turn AND event_type = 'started' AND NOT EXISTS (
     SELECT 1 FROM tool_events AS later
     WHERE later.session_id = began.session_id AND later.item_id = began.item_id AND later.id > began.id
       AND later.request_id IS NULL AND later.phase = 'post')`;
@@ -143,9 +167,14 @@ export class EventsDatabase {
   }
 
   #cut({ session_id, turn_id, error_code, error_message, created_at_ms }: TurnCut): void {
-    const { changes } = this.#db
-      .prepare(CUT)
-      .run(this.#lastId, created_at_ms, error_code, error_message, created_at_ms, session_id, turn_id);
+    const { changes } = this.#db.prepare(CUT).run({
+      last: this.#lastId,
+      now: created_at_ms,
+      code: error_code,
+      message: error_message,
+      session: session_id,
+      turn: turn_id,
+    });
     this.#lastId += Number(changes);
   }
 

@@ -1,12 +1,11 @@
 // How a call of a tool ended, from its result and from what is known about it. sm#288 tells five ends apart.
 import { isObject } from "../base/json.ts";
+import type { NotRunReason } from "../protocol/not-run.ts";
+import { type Asks, notRun } from "./asks.ts";
 import { cutText } from "./excerpt.ts";
 import type { ToolEvent } from "./types.ts";
 
-/** What a person, or the clock in their place, said to a call. */
-export type Refusal = "decline" | "cancel" | "timeout";
-
-export type Outcome = Pick<ToolEvent, "exit_code" | "error_code" | "error_message"> & {
+export type Outcome = Pick<ToolEvent, "exit_code" | "error_code" | "error_message" | "not_run"> & {
   event_type: "completed" | "failed" | "interrupted" | "cancelled" | "timeout";
   final_status: "success" | "failed" | "interrupted" | "cancelled" | "timeout";
 };
@@ -17,7 +16,7 @@ interface Ended {
   isCommand: boolean;
   /** Its agent tells the exit code of every command that failed, so that one which did not has code 0. */
   tellsExitCode: boolean;
-  refusal: Refusal | undefined;
+  asks: Asks | undefined;
 }
 
 const MAX_MESSAGE_CHARS = 500;
@@ -28,26 +27,36 @@ const TIMED_OUT = /\bcommand timed out after \d/i;
 const EXIT_CODE = /^(?:Error: )?Exit code (-?\d{1,9})\b|\[exit code (-?\d{1,9})\]\s*$/i;
 /** What the backends put where a result should be, when an item was declined or cut off. */
 const DECLINED: ReadonlySet<string> = new Set(["declined", "user rejected MCP tool call"]);
+/** Claude Code's own rules said no, and nobody was asked. */
+const NOT_ALLOWED = /^(?:Permission to use \S+ has been denied|Claude requested permissions to )/;
 const CUT = "interrupted";
 /** Claude Code says the same when a person refused the call and when the turn was interrupted. */
 const REJECTED = "The user doesn't want to proceed with this tool use.";
 
 /** Undefined: it was cut off, and by what is known only from what comes next. */
 export function outcomeOf(ended: Ended): Outcome | undefined {
-  const { output, isError, isCommand, tellsExitCode, refusal } = ended;
+  const { output, isError, isCommand, tellsExitCode, asks } = ended;
   if (!isError) {
     const exit_code = isCommand && tellsExitCode ? { exit_code: 0 } : {};
     return { event_type: "completed", final_status: "success", ...exit_code };
   }
   const edges = `${output.slice(0, EDGE_CHARS)}\n${output.slice(-EDGE_CHARS).trimEnd()}`;
   const message = messageIn(output);
-  if (refusal !== undefined) return { ...refused(refusal), ...message };
-  if (output === CUT || output.startsWith(REJECTED)) return undefined;
-  if (DECLINED.has(output)) return { ...refused("decline"), ...message };
+  if (DECLINED.has(output) || NOT_ALLOWED.test(output)) {
+    return { ...notRunOutcome("declined", asks), ...message };
+  }
+  const reason = notRun(asks, "withdrawn");
+  if (reason === "withdrawn" || (reason === undefined && isCut(output))) return undefined;
+  if (reason !== undefined) return { ...notRunOutcome(reason, asks), ...message };
   const exit_code = isCommand ? exitCodeIn(edges) : {};
   if (TIMED_OUT.test(edges)) return { ...end("timeout", "tool_timeout"), ...exit_code, ...message };
   const error_code = "exit_code" in exit_code ? "exit_code" : "tool_error";
   return { ...end("failed", error_code), ...exit_code, ...message };
+}
+
+/** Whether a result says no more than that the call was cut off. */
+export function isCut(output: string): boolean {
+  return output === CUT || output.startsWith(REJECTED);
 }
 
 /** The end of a call that has no result of its own. */
@@ -64,6 +73,26 @@ export function end(
   };
 }
 
+/** The end of a call that never ran. */
+export function notRunOutcome(not_run: NotRunReason, asks?: Asks, error_message?: string): Outcome {
+  const isCancelled = not_run === "declined" && [...(asks?.verdicts.values() ?? [])].includes("cancelled");
+  const [event_type, error_code] = isCancelled
+    ? (["cancelled", "cancelled_by_user"] as const)
+    : NOT_RUN_ENDS[not_run];
+  return { ...end(event_type, error_code, error_message), not_run };
+}
+
+const NOT_RUN_ENDS: Readonly<
+  Record<NotRunReason, readonly [Exclude<Outcome["event_type"], "completed">, string]>
+> = {
+  declined: ["cancelled", "declined"],
+  expired: ["timeout", "request_expired"],
+  withdrawn: ["cancelled", "request_withdrawn"],
+  interrupted: ["interrupted", "interrupted"],
+  agent_died: ["failed", "backend_crashed"],
+  daemon_stopped: ["failed", "backend_crashed"],
+};
+
 /** The text of a result: a string, or the text blocks of one. */
 export function outputText(output: unknown): string {
   if (typeof output === "string") return output;
@@ -73,11 +102,6 @@ export function outputText(output: unknown): string {
     .map(({ text }) => text)
     .filter((text) => typeof text === "string")
     .join("\n");
-}
-
-function refused(refusal: Refusal): Outcome {
-  if (refusal === "timeout") return end("timeout", "request_expired");
-  return end("cancelled", refusal === "cancel" ? "cancelled_by_user" : "declined");
 }
 
 function exitCodeIn(edges: string): { exit_code?: number } {

@@ -2,11 +2,12 @@
 // our own (protocol/events.ts), so the same rows come out for every backend.
 import { isObject, type JsonObject } from "../base/json.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import { describeCall, toPatch } from "./calls.ts";
+import { isWaiting, notRun, waitOf } from "./asks.ts";
+import { describeCall, toPatch, writtenKind } from "./calls.ts";
 import { cutText, excerpt, tailOf } from "./excerpt.ts";
-import { end, type Outcome, outcomeOf, outputText } from "./outcome.ts";
+import { end, isCut, notRunOutcome, type Outcome, outcomeOf, outputText } from "./outcome.ts";
 import type { EventRow, Row } from "./rows.ts";
-import { addCall, callRow, noteSession, type OpenCall, type SessionState } from "./state.ts";
+import { addCall, callRow, type HeldResult, noteSession, type OpenCall, type SessionState } from "./state.ts";
 import { endTurn, messageRow, startTurn } from "./turns.ts";
 
 type Observe = (state: SessionState, frame: JsonObject, nowMs: number) => Row[];
@@ -39,7 +40,7 @@ export function observe(state: SessionState, session: SessionRow, frame: object,
 
 /** The daemon stops: what is held will not be explained any more. */
 export function flushHeld(state: SessionState, nowMs: number): Row[] {
-  return releaseHeld(state, nowMs);
+  return releaseHeld(state, nowMs, { isInterrupted: false });
 }
 
 /** Claude's calls stand here complete; with partial messages they were announced before, without their input. */
@@ -78,7 +79,7 @@ function observeToolResult(state: SessionState, frame: JsonObject, nowMs: number
     isCommand: call.item_type === "commandExecution",
     // Claude Code takes some codes for success, such as that of a grep without a match.
     tellsExitCode: call.tool_name === "shell",
-    refusal: call.refusal,
+    asks: state.asks.get(id),
   });
   if (outcome === undefined) {
     state.held.push({ call, output, atMs: nowMs });
@@ -96,7 +97,7 @@ function observeNotice(state: SessionState, frame: JsonObject, nowMs: number): R
       updatePatch(state, data);
       return [];
     case "task_started":
-      return [...releaseHeld(state, nowMs), ...startTurn(state, data, nowMs)];
+      return [...releaseHeld(state, nowMs, { isInterrupted: false }), ...startTurn(state, data, nowMs)];
     case "codex_subagent_result":
       return releaseHeld(state, nowMs);
     default:
@@ -115,17 +116,20 @@ function observeResult(state: SessionState, frame: JsonObject, nowMs: number): R
   if (error["code"] === "backend_crashed") {
     state.crash ??= { code: "backend_crashed", message: String(error["message"] ?? "") };
   }
-  const rows: Row[] = releaseHeld(state, nowMs);
+  const rows: Row[] = releaseHeld(state, nowMs, { isInterrupted: frame["subtype"] === "interrupted" });
   for (const call of [...state.calls.values()]) {
     // Announced and then taken back: the agent asked its model again.
     if (!call.isTold) state.calls.delete(call.item_id);
-    // After a good end a command may go on behind the turn, and its result still comes.
-    else if (frame["subtype"] === "interrupted" || state.crash !== undefined) {
+    else {
+      const isOver = frame["subtype"] === "interrupted" || state.crash !== undefined;
+      const outcome = isOver ? cutOutcome(state, call) : droppedOutcome(state, call);
+      if (outcome === undefined) continue;
       state.calls.delete(call.item_id);
-      rows.push(endRow(state, call, cutOutcome(state), { nowMs }));
+      rows.push(endRow(state, call, outcome, { nowMs }));
     }
   }
   rows.push(...endTurn(state, frame, nowMs));
+  for (const id of state.asks.keys()) if (!state.calls.has(id)) state.asks.delete(id);
   return rows;
 }
 
@@ -155,7 +159,6 @@ function startCall(state: SessionState, told: Told, nowMs: number): EventRow[] {
   const known = state.calls.get(told.id);
   if (known?.isTold === true) return [];
   const call = newCall(state, told, nowMs);
-  if (known?.refusal !== undefined) call.refusal = known.refusal;
   addCall(state, call);
   return [tellStart(state, call, nowMs)];
 }
@@ -181,7 +184,7 @@ function continueOutput(state: SessionState, { item_id, text }: JsonObject, nowM
     callRow(state, call, nowMs, {
       event_type: "output_delta",
       phase: "running",
-      latency_ms: nowMs - call.started_at_ms,
+      latency_ms: ranMs(state, call, nowMs),
       raw_payload_json: excerpt({ ...toldOf(call), chars: call.outputChars, tail: call.outputTail }),
     }),
   ];
@@ -193,33 +196,69 @@ function updatePatch(state: SessionState, { item_id, changes }: JsonObject): voi
   if (call !== undefined && Array.isArray(changes)) Object.assign(call, toPatch(changes.filter(isObject)));
 }
 
-function releaseHeld(state: SessionState, nowMs: number): EventRow[] {
+/** Results that were held back, once it is known what cut them off. `over`: the turn is, so all of them are due. */
+function releaseHeld(state: SessionState, nowMs: number, over?: { isInterrupted: boolean }): EventRow[] {
   if (state.held.length === 0) return [];
-  return state.held
-    .splice(0)
-    .map(({ call, output, atMs }) =>
-      endRow(state, call, cutOutcome(state), { output, nowMs, latencyMs: atMs - call.started_at_ms }),
-    );
+  const held = state.held.splice(0);
+  // Agents take their requests back before they say why.
+  const isEarly = ({ call }: HeldResult): boolean =>
+    over === undefined && notRun(state.asks.get(call.item_id), "withdrawn") !== undefined;
+  state.held.push(...held.filter(isEarly));
+  return held
+    .filter((one) => !isEarly(one))
+    .map(({ call, output, atMs }) => {
+      const cause = over?.isInterrupted === true || isCut(output) ? "interrupted" : "withdrawn";
+      return endRow(state, call, cutOutcome(state, call, cause), { output, nowMs, endedMs: atMs });
+    });
 }
 
 /** The agent's death is not an interrupt, and an answer that ends the turn is not one either. */
-function cutOutcome({ crash, isCancelled }: SessionState): Outcome {
+function cutOutcome(
+  state: SessionState,
+  { item_id }: OpenCall,
+  cause: "interrupted" | "withdrawn" = "interrupted",
+): Outcome {
+  const { crash, isCancelled } = state;
+  const asks = state.asks.get(item_id);
+  const reason = notRun(asks, crash === undefined ? cause : "agent_died");
+  if (reason !== undefined) return notRunOutcome(reason, asks, crash?.message);
   if (crash !== undefined) return end("failed", crash.code, crash.message);
   return isCancelled ? end("cancelled", "cancelled_by_user") : end("interrupted", "interrupted");
+}
+
+/** Undefined: after a good end a command may still be running, and its result comes later. */
+function droppedOutcome(state: SessionState, { item_id }: OpenCall): Outcome | undefined {
+  const asks = state.asks.get(item_id);
+  const reason = isWaiting(asks) ? undefined : notRun(asks, "withdrawn");
+  return reason === undefined ? undefined : notRunOutcome(reason, asks);
+}
+
+/** The time a person took to decide is not the call's time. */
+function ranMs(state: SessionState, { item_id, started_at_ms }: OpenCall, nowMs: number): number {
+  return Math.max(0, nowMs - started_at_ms - waitOf(state.asks.get(item_id), nowMs));
+}
+
+/** A call that writes a whole file is named for what it did, once that is known. */
+function nameWrite(call: OpenCall, kind: OpenCall["change_kind"]): void {
+  if (call.change_kind === "write" && kind !== undefined) call.change_kind = kind;
 }
 
 interface EndOfCall {
   nowMs: number;
   output?: unknown;
-  latencyMs?: number;
+  /** Absent: now. */
+  endedMs?: number;
 }
 
 function endRow(state: SessionState, call: OpenCall, outcome: Outcome, ended: EndOfCall): EventRow {
-  const { nowMs, output, latencyMs = nowMs - call.started_at_ms } = ended;
+  const { nowMs, output, endedMs = nowMs } = ended;
+  nameWrite(call, state.asks.get(call.item_id)?.change?.change_kind ?? writtenKind(outputText(output)));
+  const latency_ms = outcome.not_run === undefined ? ranMs(state, call, endedMs) : 0;
+  state.asks.delete(call.item_id);
   return callRow(state, call, nowMs, {
     ...outcome,
     phase: "post",
-    latency_ms: Math.max(0, latencyMs),
+    latency_ms,
     raw_payload_json: excerpt({ ...toldOf(call), ...(output === undefined ? {} : { output }) }),
   });
 }

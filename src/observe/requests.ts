@@ -1,11 +1,10 @@
-// One step of a row of the ledger → rows. The row is stored, so each step is seen once; what a call was told is noted
-// with the call, because its result says only that it failed.
-import { type Answer, REQUEST_TYPES, type RequestRow, type RequestType } from "../protocol/requests.ts";
+// One step of a row of the ledger → rows. The row is stored, so each step is seen once. The decision is also noted for
+// the call it is about, because the result of that call says only that it failed.
+import { REQUEST_TYPES, type RequestRow, type RequestType } from "../protocol/requests.ts";
 import { commandText, toPatch } from "./calls.ts";
 import { cutText, excerpt } from "./excerpt.ts";
-import type { Refusal } from "./outcome.ts";
 import type { EventRow } from "./rows.ts";
-import type { SessionState } from "./state.ts";
+import { noteRequest, type SessionState } from "./state.ts";
 import type { ItemType, ToolEvent } from "./types.ts";
 
 type Step = Pick<ToolEvent, "event_type" | "phase"> & Partial<ToolEvent>;
@@ -20,7 +19,7 @@ const MAX_TITLE_CHARS = 300;
 export function observeRequest(state: SessionState, row: RequestRow, nowMs: number): EventRow[] {
   const step = stepOf(row, nowMs);
   if (step === undefined) return [];
-  noteAnswer(state, row);
+  noteRequest(state, row, nowMs);
   const { session_id, request_id, item_id, payload } = row;
   const thread_id = row.thread_id ?? state.thread_id;
   // Ours, as in every other row; the agent's own name only where we know none.
@@ -71,18 +70,6 @@ function stepOf(row: RequestRow, nowMs: number): Step | undefined {
     case "orphaned":
       return { ...ended, event_type: "interrupted", final_status: "interrupted" };
   }
-}
-
-function noteAnswer(state: SessionState, row: RequestRow): void {
-  const refusal = row.status === "expired" ? "timeout" : refusalIn(row.answer);
-  if (refusal === "cancel") state.isCancelled = true;
-  const call = row.item_id === undefined ? undefined : state.calls.get(row.item_id);
-  if (call !== undefined && refusal !== undefined) call.refusal = refusal;
-}
-
-function refusalIn(answer: Answer | undefined): Refusal | undefined {
-  if (answer === undefined || !("decision" in answer)) return undefined;
-  return answer.decision === "decline" || answer.decision === "cancel" ? answer.decision : undefined;
 }
 
 /** Never an answer to a secret question, not even for the moment between its storing and its way to the agent. */

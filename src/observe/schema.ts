@@ -24,10 +24,12 @@ export const TOOL_COLUMNS = [
   "cwd",
   "exit_code",
   "file_path",
+  "change_kind",
   "diff_summary",
   "approval_decision",
   "latency_ms",
   "final_status",
+  "not_run",
   "error_code",
   "error_message",
   "raw_payload_json",
@@ -42,6 +44,7 @@ export const TURN_COLUMNS = [
   "event_type",
   "origin",
   "duration_ms",
+  "waited_ms",
   "time_to_first_token_ms",
   "input_tokens",
   "output_tokens",
@@ -122,6 +125,9 @@ const MIGRATIONS: readonly string[] = [
   `CREATE INDEX turn_stats ON turn_events (created_at_ms) WHERE ${TURN_ROWS};
    CREATE INDEX call_stats ON tool_events (created_at_ms) WHERE ${CALL_ROWS};
    CREATE INDEX request_stats ON tool_events (created_at_ms) WHERE ${REQUEST_ROWS};`,
+  `ALTER TABLE tool_events ADD COLUMN change_kind TEXT;
+   ALTER TABLE tool_events ADD COLUMN not_run TEXT;
+   ALTER TABLE turn_events ADD COLUMN waited_ms INTEGER;`,
 ];
 
 export function migrate(db: Database): void {

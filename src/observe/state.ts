@@ -1,8 +1,11 @@
 // What the reducer remembers about a session: the turn that runs and the calls that have not ended. Plain data; only
 // reduce.ts and the files it calls change it.
+import { endWait, NO_WAIT, startWait, type WaitClock } from "../base/wait-clock.ts";
+import { verdictOf } from "../protocol/not-run.ts";
+import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import { type Asks, noteAsk } from "./asks.ts";
 import type { Call } from "./calls.ts";
-import type { Refusal } from "./outcome.ts";
 import type { EventRow } from "./rows.ts";
 import type { ToolEvent } from "./types.ts";
 
@@ -16,7 +19,6 @@ export interface OpenCall extends Call {
   parent?: string;
   /** Its `started` row is out. It waits for the input where the call is announced before that is known. */
   isTold: boolean;
-  refusal?: Refusal;
   /** What it has printed so far. */
   outputChars: number;
   outputTail: string;
@@ -36,6 +38,10 @@ export interface SessionState {
   thread_id?: string;
   cwd?: string;
   turn?: { turn_id: string; started_at_ms: number };
+  /** How long this turn has waited for people. */
+  waits: WaitClock;
+  /** What was asked, by the call it is about. */
+  readonly asks: Map<string, Asks>;
   /** A person has ended the turn by their answer to a request. */
   isCancelled: boolean;
   crash?: { code: string; message: string };
@@ -57,6 +63,8 @@ export function newState(
     session_id,
     source_provider,
     isCancelled: false,
+    waits: NO_WAIT,
+    asks: new Map(),
     calls: new Map(),
     held: [],
   };
@@ -64,7 +72,8 @@ export function newState(
 
 /** Nothing that a new state would not know. */
 export function isIdle(state: SessionState): boolean {
-  return state.turn === undefined && state.calls.size === 0 && state.held.length === 0;
+  const { turn, calls, held, asks } = state;
+  return turn === undefined && calls.size === 0 && held.length === 0 && asks.size === 0;
 }
 
 /** The row knows the turn also when this daemon did not see it begin. */
@@ -74,8 +83,23 @@ export function noteSession(state: SessionState, session: SessionRow): void {
   if (session.turn !== undefined && session.turn.turn_id !== state.turn?.turn_id) {
     state.turn = { turn_id: session.turn.turn_id, started_at_ms: session.turn.started_at_ms };
     state.isCancelled = false;
+    state.waits = NO_WAIT;
     delete state.crash;
   }
+}
+
+/** A step of a request: how long the turn and the call it is about wait, and what was decided. */
+export function noteRequest(state: SessionState, row: RequestRow, nowMs: number): void {
+  const verdict = verdictOf(row);
+  if (verdict === "cancelled") state.isCancelled = true;
+  state.waits =
+    verdict === "waiting"
+      ? startWait(state.waits, row.request_id, row.requested_at_ms)
+      : endWait(state.waits, row.request_id, row.resolved_at_ms ?? nowMs);
+  noteAsk(state.asks, row, nowMs);
+  const { item_id = "" } = row;
+  if (state.turn === undefined && verdict !== "waiting" && !state.calls.has(item_id))
+    state.asks.delete(item_id);
 }
 
 export function addCall(state: SessionState, call: OpenCall): void {
@@ -91,7 +115,7 @@ export function callRow(
   nowMs: number,
   rest: Pick<ToolEvent, "event_type" | "phase"> & Partial<ToolEvent>,
 ): EventRow {
-  const { item_type, tool_name, item_id, turn_id, command, file_path, diff_summary } = call;
+  const { item_type, tool_name, item_id, turn_id, command, file_path, change_kind, diff_summary } = call;
   const cwd = call.cwd ?? state.cwd;
   const row: ToolEvent = {
     session_id: state.session_id,
@@ -104,6 +128,7 @@ export function callRow(
     ...(command === undefined ? {} : { command }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(file_path === undefined ? {} : { file_path }),
+    ...(change_kind === undefined ? {} : { change_kind }),
     ...(diff_summary === undefined ? {} : { diff_summary }),
     ...rest,
     created_at_ms: nowMs,

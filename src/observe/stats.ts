@@ -22,8 +22,8 @@ const TOOL_WORDS = { commandExecution: "command", fileChange: "file change", too
 /** In any order; the same row twice counts once. */
 export function toStats(rows: readonly EventRow[], query: StatsQuery): ObservedStats {
   const turns = new Map<string, TurnStat>();
-  const tools = new Map<string, ToolStat & { item_id: string }>();
-  const waits = new Map<string, WaitStat & { item_id?: string }>();
+  const tools = new Map<string, ToolStat>();
+  const waits = new Map<string, WaitStat>();
   for (const { kind, row } of rows) {
     const { session_id } = row;
     if (query.session_id !== undefined && session_id !== query.session_id) continue;
@@ -31,14 +31,10 @@ export function toStats(rows: readonly EventRow[], query: StatsQuery): ObservedS
     else if (row.request_id !== undefined) addWait(waits, row, row.request_id);
     else if (row.item_id !== undefined) addTool(tools, row, row.item_id);
   }
-  const found = [...waits.values()];
   const lists = {
     turns: newest([...turns.values()].map(forwards), query),
-    tools: newest(withoutWaits([...tools.values()], found), query),
-    waits: newest(
-      found.map(({ item_id: _, ...wait }) => wait),
-      query,
-    ),
+    tools: newest([...tools.values()], query),
+    waits: newest([...waits.values()], query),
   };
   return {
     turns: lists.turns.kept,
@@ -70,7 +66,7 @@ function addTurn(turns: Map<string, TurnStat>, row: TurnEvent): void {
   });
 }
 
-function addTool(tools: Map<string, ToolStat & { item_id: string }>, row: ToolEvent, item_id: string): void {
+function addTool(tools: Map<string, ToolStat>, row: ToolEvent, item_id: string): void {
   const { session_id, turn_id, event_type, created_at_ms, latency_ms = 0 } = row;
   const key = `${session_id} ${turn_id} ${item_id}`;
   const known = tools.get(key);
@@ -78,28 +74,21 @@ function addTool(tools: Map<string, ToolStat & { item_id: string }>, row: ToolEv
     session_id,
     ...(turn_id === undefined ? {} : { turn_id }),
     tool: row.tool_name ?? TOOL_WORDS[row.item_type],
-    item_id,
   };
   const status = ENDS[event_type];
   if (status !== undefined) {
-    const started_at_ms = known?.started_at_ms ?? created_at_ms - latency_ms;
-    const ended_at_ms = started_at_ms + latency_ms;
-    tools.set(key, { ...begun, started_at_ms, ended_at_ms, latency_ms, status });
-  } else if (event_type === "started") {
-    const ended = known?.latency_ms === undefined ? {} : { ended_at_ms: created_at_ms + known.latency_ms };
-    tools.set(key, { status: "running", ...known, ...begun, started_at_ms: created_at_ms, ...ended });
-  }
+    // What had to be approved began when it was.
+    const started_at_ms = created_at_ms - latency_ms;
+    tools.set(key, { ...begun, started_at_ms, ended_at_ms: created_at_ms, latency_ms, status });
+  } else if (event_type === "started" && known === undefined)
+    tools.set(key, { ...begun, started_at_ms: created_at_ms, status: "running" });
 }
 
-function addWait(
-  waits: Map<string, WaitStat & { item_id?: string }>,
-  row: ToolEvent,
-  request_id: string,
-): void {
-  const { session_id, item_id, event_type, phase, created_at_ms } = row;
+function addWait(waits: Map<string, WaitStat>, row: ToolEvent, request_id: string): void {
+  const { session_id, event_type, phase, created_at_ms } = row;
   const key = `${session_id} ${request_id}`;
   const known = waits.get(key);
-  const asked = { session_id, request_id, ...(item_id === undefined ? {} : { item_id }) };
+  const asked = { session_id, request_id };
   if (phase === "pre") {
     waits.set(key, { started_at_ms: created_at_ms, ...known, ...asked });
     return;
@@ -113,32 +102,6 @@ function addWait(
 function forwards(turn: TurnStat): TurnStat {
   const { started_at_ms, ended_at_ms = started_at_ms } = turn;
   return ended_at_ms < started_at_ms ? { ...turn, started_at_ms: ended_at_ms } : turn;
-}
-
-/** What a call waited for its approval is not the tool's time. */
-function withoutWaits(
-  tools: readonly (ToolStat & { item_id: string })[],
-  waits: readonly (WaitStat & { item_id?: string })[],
-): ToolStat[] {
-  const byItem = new Map<string, WaitStat[]>();
-  for (const wait of waits) {
-    if (wait.item_id === undefined) continue;
-    const key = `${wait.session_id} ${wait.item_id}`;
-    byItem.set(key, [...(byItem.get(key) ?? []), wait]);
-  }
-  return tools.map(({ item_id, ...tool }) => {
-    const { latency_ms } = tool;
-    if (latency_ms === undefined) return tool;
-    const waited = byItem.get(`${tool.session_id} ${item_id}`) ?? [];
-    const waitedMs = waited.reduce((sum, wait) => sum + overlapMs(tool, wait), 0);
-    return { ...tool, latency_ms: Math.max(0, latency_ms - waitedMs) };
-  });
-}
-
-function overlapMs(tool: ToolStat, wait: WaitStat): number {
-  const startMs = Math.max(tool.started_at_ms, wait.started_at_ms);
-  const endMs = Math.min(tool.ended_at_ms ?? startMs, wait.ended_at_ms ?? startMs);
-  return Math.max(0, endMs - startMs);
 }
 
 /** Oldest first. */

@@ -1,7 +1,10 @@
-// One row in one line for people: "ran `npm test` (exit 1)", "edited src/a.ts (+3 -1)", "asked: Bash: rm -rf build".
+// One row in one line for people: "ran `npm test` (exit 1)", "edited src/a.ts (+3 -1)", "asked: Bash: rm -rf build",
+// "asked to run `rm -rf build` (not run: declined)".
 import { isObject } from "../base/json.ts";
+import { notRunText } from "../protocol/not-run.ts";
+import type { Decision } from "../protocol/requests.ts";
 import { oneLine } from "./excerpt.ts";
-import type { ToolEvent, TurnEvent } from "./types.ts";
+import type { ChangeKind, ToolEvent, TurnEvent } from "./types.ts";
 
 const MAX_CHARS = 160;
 const MAX_COMMAND_CHARS = 100;
@@ -27,23 +30,35 @@ const SHELL = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c (.+)$/s;
 interface Verbs {
   running: string;
   done: string;
-  /** It was not let. */
-  refused: string;
+  /** After "asked to". */
+  asked: string;
 }
 
-const VERBS: Readonly<Record<ToolEvent["item_type"], Verbs>> = {
-  commandExecution: { running: "running", done: "ran", refused: "wanted to run" },
-  fileChange: { running: "editing", done: "edited", refused: "wanted to edit" },
-  tool: { running: "using", done: "used", refused: "wanted to use" },
+const COMMAND: Verbs = { running: "running", done: "ran", asked: "run" };
+const TOOL: Verbs = { running: "using", done: "used", asked: "use" };
+/** Files that changed in different ways, or in a way nobody named. */
+const CHANGE: Verbs = { running: "changing", done: "changed", asked: "change" };
+const CHANGES: Readonly<Record<ChangeKind, Verbs>> = {
+  add: { running: "creating", done: "created", asked: "create" },
+  overwrite: { running: "overwriting", done: "overwrote", asked: "overwrite" },
+  update: { running: "editing", done: "edited", asked: "edit" },
+  delete: { running: "deleting", done: "deleted", asked: "delete" },
+  write: { running: "writing", done: "wrote", asked: "write" },
 };
 
+function verbsOf({ item_type, change_kind }: ToolEvent): Verbs {
+  if (item_type === "commandExecution") return COMMAND;
+  if (item_type === "tool") return TOOL;
+  return (change_kind === undefined ? undefined : CHANGES[change_kind]) ?? CHANGE;
+}
+
 export function toolSummary(event: ToolEvent): string {
-  const verbs = VERBS[event.item_type];
-  const isRefused =
-    event.final_status === "cancelled" ||
-    (event.final_status === "timeout" && event.error_code === "request_expired");
-  const verb = event.phase === "running" ? verbs.running : isRefused ? verbs.refused : verbs.done;
-  const notes = [event.item_type === "fileChange" ? event.diff_summary : undefined, endNote(event)];
+  const verbs = verbsOf(event);
+  const { not_run, phase } = event;
+  const verb =
+    phase === "running" ? verbs.running : not_run === undefined ? verbs.done : `asked to ${verbs.asked}`;
+  const end = not_run === undefined ? endNote(event) : notRunText(not_run);
+  const notes = [event.item_type === "fileChange" ? event.diff_summary : undefined, end];
   const shown = notes.filter((note) => note !== undefined).map((note) => ` (${note})`);
   return oneLine(`${verb} ${objectOf(event)}${shown.join("")}`, MAX_CHARS);
 }
@@ -51,10 +66,7 @@ export function toolSummary(event: ToolEvent): string {
 export function requestSummary(event: ToolEvent): string {
   const { title } = payloadOf(event);
   const what = typeof title === "string" ? title : (event.command ?? event.tool_name ?? "something");
-  const answer =
-    event.phase === "pre"
-      ? ""
-      : ` (${event.event_type === "timeout" ? "nobody answered" : (event.approval_decision ?? answeredWord(event))})`;
+  const answer = event.phase === "pre" ? "" : ` (${answerWord(event)})`;
   return oneLine(`asked: ${oneLine(what, MAX_CHARS - 30)}${answer}`, MAX_CHARS);
 }
 
@@ -77,9 +89,20 @@ export function turnSummary(event: TurnEvent): string {
   }
 }
 
-function answeredWord({ event_type }: ToolEvent): string {
+const DECISIONS: Readonly<Record<Decision, string>> = {
+  accept: "approved",
+  acceptForSession: "approved for this session",
+  acceptAlways: "approved for good",
+  decline: "declined",
+  cancel: "declined, and the turn stopped",
+};
+
+/** What became of a request. How it ended says more than an answer that never arrived. */
+function answerWord({ event_type, approval_decision: decision }: ToolEvent): string {
+  if (event_type === "timeout") return "nobody answered";
   if (event_type === "cancelled") return "withdrawn";
-  return event_type === "interrupted" ? "lost" : "answered";
+  if (event_type === "interrupted") return "lost";
+  return decision === undefined ? "answered" : (DECISIONS[decision as Decision] ?? decision);
 }
 
 function objectOf(event: ToolEvent): string {
@@ -95,8 +118,7 @@ function objectOf(event: ToolEvent): string {
 function endNote(event: ToolEvent): string | undefined {
   if (event.phase !== "post" || event.event_type === "completed") return undefined;
   if (event.event_type === "failed" && event.exit_code !== undefined) return `exit ${event.exit_code}`;
-  if (event.event_type === "timeout")
-    return event.error_code === "request_expired" ? "nobody answered" : "timed out";
+  if (event.event_type === "timeout") return "timed out";
   return event.event_type === "failed" && event.error_code === "backend_crashed"
     ? "the agent died"
     : event.event_type;

@@ -1,5 +1,6 @@
 // The rows of a turn: its start, what the agent says in it, its end.
 import { isObject, type JsonObject } from "../base/json.ts";
+import { NO_WAIT, waitedMs } from "../base/wait-clock.ts";
 import { cutText, excerpt } from "./excerpt.ts";
 import type { EventRow, Row } from "./rows.ts";
 import type { SessionState } from "./state.ts";
@@ -44,11 +45,13 @@ export function endTurn(state: SessionState, result: JsonObject, nowMs: number):
   const turn_id = typeof result["turn_id"] === "string" ? result["turn_id"] : turn?.turn_id;
   const event_type = endOf(state, result);
   const isKnown = turn !== undefined && turn.turn_id === turn_id;
+  const waited = isKnown ? waitedMs(state.waits, nowMs) : 0;
   const usage = isObject(result["usage"]) ? result["usage"] : {};
   const row: Partial<TurnEvent> & Pick<TurnEvent, "event_type"> = {
     ...(turn_id === undefined ? {} : { turn_id }),
     event_type,
     ...count("duration_ms", result["duration_ms"] ?? (isKnown ? nowMs - turn.started_at_ms : undefined)),
+    ...(waited > 0 ? { waited_ms: waited } : {}),
     ...count("time_to_first_token_ms", result["time_to_first_token_ms"]),
     ...count("input_tokens", usage["input_tokens"]),
     ...count("output_tokens", usage["output_tokens"]),
@@ -67,6 +70,7 @@ export function endTurn(state: SessionState, result: JsonObject, nowMs: number):
   delete state.turn;
   delete state.crash;
   state.isCancelled = false;
+  state.waits = NO_WAIT;
   return rows;
 }
 

@@ -1,5 +1,6 @@
 // What the sessions tell the observability database, and what can be asked of it.
 import type { Action } from "../protocol/actions.ts";
+import type { NotRunReason } from "../protocol/not-run.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
@@ -23,6 +24,10 @@ export type ToolEventType = (typeof TOOL_EVENT_TYPES)[number];
 export const ITEM_TYPES = ["commandExecution", "fileChange", "tool"] as const;
 export type ItemType = (typeof ITEM_TYPES)[number];
 
+/** `write`: it is not known whether there was a file before. */
+export const CHANGE_KINDS = ["add", "overwrite", "update", "delete", "write"] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
 /** One row of `tool_events`. */
 export interface ToolEvent {
   session_id: string;
@@ -39,10 +44,14 @@ export interface ToolEvent {
   cwd?: string;
   exit_code?: number;
   file_path?: string;
+  change_kind?: ChangeKind;
   diff_summary?: string;
   approval_decision?: string;
+  /** Of a request: how long it waited. Of a call: how long it ran, without the time it waited for a person. */
   latency_ms?: number;
   final_status?: string;
+  /** Present: it was asked for and never ran. */
+  not_run?: NotRunReason;
   error_code?: string;
   error_message?: string;
   /** An excerpt, bounded. */
@@ -70,6 +79,8 @@ export interface TurnEvent {
   event_type: TurnEventType;
   origin?: "user" | "agent";
   duration_ms?: number;
+  /** How much of that it waited for people. */
+  waited_ms?: number;
   time_to_first_token_ms?: number;
   input_tokens?: number;
   output_tokens?: number;

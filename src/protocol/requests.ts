@@ -60,7 +60,8 @@ export type Question = z.infer<typeof Question>;
 
 export const FileChange = z.strictObject({
   path: z.string(),
-  kind: z.enum(["add", "delete", "update"]),
+  /** `overwrite`: all that the file holds is replaced, whatever it is. `update`: parts of it are. */
+  kind: z.enum(["add", "delete", "update", "overwrite"]),
   diff: z.string().optional(),
   move_path: z.string().optional(),
 });

@@ -66,8 +66,26 @@ describe("in one line", () => {
     [{ ...post, event_type: "interrupted", command: "sleep 9" }, "ran `sleep 9` (interrupted)"],
     [{ ...post, event_type: "timeout", command: "sleep 9" }, "ran `sleep 9` (timed out)"],
     [
-      { ...post, event_type: "cancelled", final_status: "cancelled", command: "rm x" },
-      "wanted to run `rm x` (cancelled)",
+      { ...post, event_type: "cancelled", not_run: "declined", command: "rm x" },
+      "asked to run `rm x` (not run: declined)",
+    ],
+    [
+      { ...post, event_type: "timeout", not_run: "expired", command: "rm x" },
+      "asked to run `rm x` (not run: nobody answered)",
+    ],
+    [
+      {
+        ...post,
+        event_type: "interrupted",
+        not_run: "interrupted",
+        item_type: "tool",
+        tool_name: "WebFetch",
+      },
+      "asked to use WebFetch (not run: interrupted)",
+    ],
+    [
+      { ...post, event_type: "failed", not_run: "daemon_stopped", command: "rm x" },
+      "asked to run `rm x` (not run: the daemon stopped)",
     ],
     [
       { ...post, event_type: "failed", error_code: "backend_crashed", command: "make" },
@@ -82,10 +100,31 @@ describe("in one line", () => {
         item_type: "fileChange",
         file_path: "/p/src/a.ts",
         cwd: "/p",
+        change_kind: "update",
         diff_summary: "+3 -1",
       },
       "edited src/a.ts (+3 -1)",
     ],
+    ...(
+      [
+        ["add", "creating", "created", "create"],
+        ["overwrite", "overwriting", "overwrote", "overwrite"],
+        ["update", "editing", "edited", "edit"],
+        ["delete", "deleting", "deleted", "delete"],
+        ["write", "writing", "wrote", "write"],
+        [undefined, "changing", "changed", "change"],
+      ] as const
+    ).flatMap(([change_kind, running, done, asked]) => {
+      const file = { item_type: "fileChange", file_path: "a", ...(change_kind && { change_kind }) } as const;
+      return [
+        [file, `${running} a`],
+        [{ ...file, ...post, event_type: "completed" }, `${done} a`],
+        [
+          { ...file, ...post, event_type: "cancelled", not_run: "declined" },
+          `asked to ${asked} a (not run: declined)`,
+        ],
+      ] as const;
+    }),
     [
       { item_type: "tool", tool_name: "Read", raw_payload_json: '{"input":{"file_path":"/x/y"}}' },
       "using Read: /x/y",
@@ -116,7 +155,7 @@ describe("in one line", () => {
         approval_decision: "decline",
         raw_payload_json: '{"title":"Bash: x"}',
       },
-      "asked: Bash: x (decline)",
+      "asked: Bash: x (declined)",
     ],
     [
       {
@@ -157,22 +196,22 @@ describe("what a call is about", () => {
     [
       "write_file",
       { path: "a", content: "x\ny" },
-      { item_type: "fileChange", file_path: "a", diff_summary: "+2" },
+      { item_type: "fileChange", file_path: "a", change_kind: "write", diff_summary: "+2" },
     ],
     [
       "edit_file",
       { path: "a", oldString: "a\nb", newString: "a\nc" },
-      { item_type: "fileChange", file_path: "a", diff_summary: "+1 -1" },
+      { item_type: "fileChange", file_path: "a", change_kind: "update", diff_summary: "+1 -1" },
     ],
     [
       "Write",
       { file_path: "/a", content: "x\ny" },
-      { item_type: "fileChange", file_path: "/a", diff_summary: "+2" },
+      { item_type: "fileChange", file_path: "/a", change_kind: "write", diff_summary: "+2" },
     ],
     [
       "Edit",
       { file_path: "/a", old_string: "a\nb\nc", new_string: "a\nB\nB2\nc" },
-      { item_type: "fileChange", file_path: "/a", diff_summary: "+2 -1" },
+      { item_type: "fileChange", file_path: "/a", change_kind: "update", diff_summary: "+2 -1" },
     ],
     [
       "MultiEdit",
@@ -183,12 +222,12 @@ describe("what a call is about", () => {
           { old_string: "", new_string: "b\nc\n" },
         ],
       },
-      { item_type: "fileChange", file_path: "/a", diff_summary: "+2 -1" },
+      { item_type: "fileChange", file_path: "/a", change_kind: "update", diff_summary: "+2 -1" },
     ],
     [
       "NotebookEdit",
       { notebook_path: "/n.ipynb", new_source: "1" },
-      { item_type: "fileChange", file_path: "/n.ipynb", diff_summary: "+1" },
+      { item_type: "fileChange", file_path: "/n.ipynb", change_kind: "update", diff_summary: "+1" },
     ],
     [
       "apply_patch",
@@ -202,7 +241,7 @@ describe("what a call is about", () => {
     ],
     ["apply_patch", { changes: [] }, { item_type: "fileChange" }],
     ["Grep", { pattern: "x" }, { item_type: "tool" }],
-    ["Edit", "nonsense", { item_type: "fileChange", diff_summary: "+0 -0" }],
+    ["Edit", "nonsense", { item_type: "fileChange", change_kind: "update", diff_summary: "+0 -0" }],
   ])("%s %j", (name, input, call) => {
     expect(describeCall(name, input)).toEqual({ tool_name: name, ...call });
   });

@@ -24,7 +24,7 @@ describe("the mapping of sm#288", () => {
         phase: "post",
         exit_code: 0,
         final_status: "success",
-        latency_ms: 40,
+        latency_ms: 20,
       },
     ]);
     expect(new Set(rows.map((row) => row.item_id)).size).toBe(1);

@@ -131,7 +131,15 @@ describe("calls that a dead daemon left open", () => {
       toolRow({ ...call, item_id: "ended" }),
       toolRow({ ...call, item_id: "ended", phase: "post", event_type: "completed" }),
       toolRow({ ...call, item_id: "open", created_at_ms: 2_000 }),
-      toolRow({ ...call, item_id: "open", request_id: "r", phase: "post", event_type: "approval_decision" }),
+      toolRow({
+        ...call,
+        item_id: "open",
+        request_id: "r",
+        phase: "post",
+        event_type: "approval_decision",
+        approval_decision: "accept",
+        latency_ms: 3_000,
+      }),
       toolRow({ turn_id: "t2", item_id: "of another turn" }),
     ]);
     events.write([cut, turnRow({ event_type: "failed" })]);
@@ -144,13 +152,32 @@ describe("calls that a dead daemon left open", () => {
           event_type: "failed",
           phase: "post",
           command: "make",
-          latency_ms: 7_000,
+          latency_ms: 4_000,
           final_status: "failed",
           error_code: "backend_crashed",
           error_message: "died",
         },
       },
       { id: 7, kind: "turn" },
+    ]);
+    expect(added[0]?.row).not.toHaveProperty("not_run");
+  });
+
+  test.each([
+    ["is still open", []],
+    ["was declined", [{ event_type: "approval_decision", approval_decision: "decline" }]],
+    ["is orphaned by the restart", [{ event_type: "interrupted", turn_id: "the agent's own name" }]],
+  ] as const)("did not run when what was asked about them %s", async (_name, ends) => {
+    const { events } = await open();
+    const asked = { turn_id: "t1", item_id: "i", request_id: "r" };
+    events.write([
+      toolRow({ turn_id: "t1", item_id: "i", command: "make", created_at_ms: 2_000 }),
+      toolRow({ ...asked, phase: "pre", event_type: "request_approval" }),
+      ...ends.map((end) => toolRow({ ...asked, phase: "post", latency_ms: 5_000, ...end })),
+      cut,
+    ]);
+    expect(events.page({ limit: 1 })).toMatchObject([
+      { row: { item_id: "i", phase: "post", not_run: "daemon_stopped", latency_ms: 0 } },
     ]);
   });
 });

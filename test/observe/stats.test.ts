@@ -81,14 +81,20 @@ describe("rows", () => {
     expect([turns[0]?.status, tools[0]?.status]).toEqual([status, status]);
   });
 
-  test("the time that a tool waited for a person is not its own", () => {
-    const rows = [...tool("a", 1_000, 61_500), ...wait("r", 1_100, 61_100, "a"), ...tool("b", 1_000, 2_000)];
-    expect(toStats(rows, ALL).tools.map(({ latency_ms }) => latency_ms)).toEqual([500, 1_000]);
-  });
-
-  test("a wait for another life of the same item does not count", () => {
-    const rows = [...tool("a", 10_000, 11_000), ...wait("r", 1_000, 9_000, "a")];
-    expect(toStats(rows, ALL).tools[0]?.latency_ms).toBe(1_000);
+  test("a tool that had to be approved began when it was", () => {
+    const rows = [
+      toolRow({ item_id: "a", created_at_ms: 1_000 }),
+      toolRow({
+        item_id: "a",
+        event_type: "completed",
+        phase: "post",
+        latency_ms: 500,
+        created_at_ms: 61_500,
+      }),
+    ];
+    const expected = [{ started_at_ms: 61_000, ended_at_ms: 61_500, latency_ms: 500 }];
+    expect(toStats(rows, ALL).tools).toMatchObject(expected);
+    expect(toStats(rows.toReversed(), ALL).tools).toMatchObject(expected);
   });
 
   test.each([
@@ -215,6 +221,8 @@ describe("the database", () => {
     first.close();
     const old = await look(path);
     old.exec("DROP INDEX turn_stats; DROP INDEX call_stats; DROP INDEX request_stats; PRAGMA user_version=1");
+    old.exec("ALTER TABLE tool_events DROP COLUMN change_kind; ALTER TABLE tool_events DROP COLUMN not_run");
+    old.exec("ALTER TABLE turn_events DROP COLUMN waited_ms");
     const events = await open(path);
     expect(events.stats({ ...ALL, unstored: [] })).toEqual(toStats(many, ALL));
     const names = old.prepare("SELECT name FROM sqlite_schema WHERE name LIKE '%_stats' ORDER BY name").all();

@@ -27,8 +27,8 @@ test.each<[string, Partial<ToolEntry>, string]>([
   ["also while it runs", { waited_ms: 7_000 }, "2.0s"],
   [
     "one that was refused took no time",
-    { status: "failed", ended_at_ms: 9_000, isDeclined: true },
-    "declined",
+    { status: "not_run", not_run: "declined", ended_at_ms: 9_000 },
+    "not run: declined",
   ],
   ["one that waits has not begun", { status: "waiting" }, ""],
 ])("%s", (_rule, entry, text) => {

@@ -3,10 +3,12 @@
 // that nothing an agent says can pass for the request.
 import { sanitize } from "../../base/sanitize.ts";
 import { type RequestRow, requestOf, type SessionFrame, type WireFrame } from "../../client/index.ts";
+import { notRunText } from "../../protocol/not-run.ts";
 import { behindBar } from "../bar.ts";
 import type { Output } from "../output.ts";
 import { requestLines } from "../request-text.ts";
 import { Asked } from "./asked.ts";
+import { Decided } from "./decided.ts";
 
 const MAX_DETAIL = 200;
 const MAX_HELD = 8192;
@@ -15,6 +17,7 @@ export class Renderer {
   readonly #output: Output;
   readonly #hint: Hint;
   readonly #asked = new Asked();
+  readonly #decided = new Decided();
   #isBarred = false;
   /** The beginning of a line that is not printed yet. */
   #held = "";
@@ -33,6 +36,7 @@ export class Renderer {
     this.#isBarred = isBarred;
     if (!(await this.#ask(frame))) await this.#tell(frame);
     this.#asked.see(frame as unknown as WireFrame);
+    this.#decided.see(frame);
   }
 
   async #tell(frame: SessionFrame): Promise<void> {
@@ -50,7 +54,7 @@ export class Renderer {
       await this.#endLine();
       this.#result(frame);
     } else {
-      const talk = talkOf(frame);
+      const talk = this.#notRun(frame) ?? talkOf(frame);
       if (talk === undefined) return;
       await this.#endLine();
       this.#talk(talk);
@@ -94,6 +98,12 @@ export class Renderer {
     if (!this.#isAtLineStart) await this.#say("\n");
   }
 
+  #notRun(frame: SessionFrame): Talk | undefined {
+    if (frame.type !== "agent.tool_result" || frame.is_error !== true) return undefined;
+    const reason = this.#decided.notRun(frame.tool_use_id, frame.output);
+    return reason === undefined ? undefined : { text: `  ↳ ${notRunText(reason)}` };
+  }
+
   #result(frame: Extract<SessionFrame, { type: "agent.result" }>): void {
     const { subtype, duration_ms, usage, error } = frame;
     if (subtype !== "success") {
@@ -101,7 +111,7 @@ export class Renderer {
       return;
     }
     const parts = [
-      ...(duration_ms === undefined ? [] : [`${(duration_ms / 1000).toFixed(1)} s`]),
+      ...(duration_ms === undefined ? [] : [`${(this.#decided.workedMs(duration_ms) / 1000).toFixed(1)} s`]),
       ...(usage === undefined
         ? []
         : [`${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out`]),

@@ -2,7 +2,7 @@
 // does is cut to the screen, so that nothing it writes can pass for our own words or for a request.
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import type { Entry, NoticeEntry, RequestEntry, ResultEntry, ToolEntry } from "../../client/view/types.ts";
-import { noticeText, toolText } from "../../client/view/words.ts";
+import { noticeText, toolStatusText, toolText, workedMs } from "../../client/view/words.ts";
 import type { EntryChange } from "../../client/view.ts";
 import { behindBar, cutTo } from "../bar.ts";
 import type { Style } from "../output.ts";
@@ -63,10 +63,12 @@ function isKnown({ input, status, title }: ToolEntry): boolean {
 }
 
 function isOver({ status }: ToolEntry): boolean {
-  return status === "done" || status === "failed";
+  return status === "done" || status === "failed" || status === "not_run";
 }
 
-function endLines({ status, output = "" }: ToolEntry, columns: number): Line[] {
+function endLines(tool: ToolEntry, columns: number): Line[] {
+  const { status, output = "" } = tool;
+  if (status === "not_run") return [one(`  ↳ ${toolStatusText(tool)}`, columns, "yellow")];
   const text = short(output);
   const hasFailed = status === "failed";
   if (!hasFailed && text === "") return [];
@@ -92,11 +94,13 @@ function noticeLine(entry: NoticeEntry, columns: number): Line {
   return one(`${sign} ${noticeText(entry)}`, columns, entry.level === "error" ? "red" : "dim");
 }
 
-function resultLine({ subtype, duration_ms, usage, cost_usd, error }: ResultEntry, columns: number): Line {
+function resultLine(entry: ResultEntry, columns: number): Line {
+  const { subtype, usage, cost_usd, error } = entry;
+  const worked = workedMs(entry);
   if (subtype !== "success")
     return one(`✗ ${subtype}${error === undefined ? "" : `: ${error}`}`, columns, "red");
   const facts = [
-    ...(duration_ms === undefined ? [] : [`${(duration_ms / 1000).toFixed(1)} s`]),
+    ...(worked === undefined ? [] : [`${(worked / 1000).toFixed(1)} s`]),
     ...(usage === undefined ? [] : [`${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out`]),
     ...(cost_usd === undefined ? [] : [`$${cost_usd.toFixed(2)}`]),
   ];

@@ -138,11 +138,14 @@ const GLYPHS: Record<Action["status"], string> = {
 };
 
 export function actionText(action: Action): string {
-  const { status, started_at_ms, ended_at_ms } = action;
-  const text = `${GLYPHS[status] ?? "·"} ${sanitizeLine(action.summary_text)}`;
-  const tookMs = (ended_at_ms ?? started_at_ms) - started_at_ms;
-  // How it ended is part of the summary.
-  return tookMs < 1000 ? text : `${text} (${duration(tookMs)})`;
+  const { status, action_kind, not_run, started_at_ms, ended_at_ms, waited_ms = 0 } = action;
+  // What was declined did not go well, and did not fail either.
+  const glyph = not_run === undefined ? (GLYPHS[status] ?? "·") : GLYPHS.cancelled;
+  const text = `${glyph} ${sanitizeLine(action.summary_text)}`;
+  // How it ended is part of the summary; the time in which people thought about it is not its own.
+  const tookMs = (ended_at_ms ?? started_at_ms) - started_at_ms - waited_ms;
+  if (tookMs < 1000) return text;
+  return `${text} (${action_kind === "request" ? "waited " : ""}${duration(tookMs)})`;
 }
 
 export function costText(cost: number | undefined): string {

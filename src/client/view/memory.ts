@@ -1,5 +1,6 @@
 // What the reducer must remember between two batches and no screen needs: what is being written, and by whom.
 // Plain data, so that a view is all there is to go on from.
+import type { Verdict } from "../../protocol/not-run.ts";
 
 /** A text or a thought that may still grow, or that a whole message may still put right. */
 export interface OpenBlock {
@@ -27,6 +28,10 @@ export interface ViewMemory {
   depths: ReadonlyMap<string, number>;
   /** How long outputs are in truth that are still growing. */
   outputs: ReadonlyMap<string, number>;
+  /** How the requests about a tool call stand, by its id and theirs. */
+  verdicts: ReadonlyMap<string, ReadonlyMap<string, Verdict>>;
+  /** The agent died in this turn. */
+  hasCrashed: boolean;
   /** Messages of this turn whose echo may follow. */
   told: readonly { at: number; text: string }[];
   /** How many entries were made of what was never stored. */
@@ -47,6 +52,7 @@ export interface Memory extends ViewMemory {
   inputs: Map<string, string>;
   depths: Map<string, number>;
   outputs: Map<string, number>;
+  verdicts: Map<string, ReadonlyMap<string, Verdict>>;
   told: { at: number; text: string }[];
 }
 
@@ -61,6 +67,8 @@ export function emptyMemory(): Memory {
     inputs: new Map(),
     depths: new Map(),
     outputs: new Map(),
+    verdicts: new Map(),
+    hasCrashed: false,
     told: [],
     unstored: 0,
     isTurnKnown: false,
@@ -76,6 +84,7 @@ export function copyMemory(memory: ViewMemory): Memory {
     inputs: new Map(memory.inputs),
     depths: new Map(memory.depths),
     outputs: new Map(memory.outputs),
+    verdicts: new Map(memory.verdicts),
     told: [...memory.told],
   };
 }

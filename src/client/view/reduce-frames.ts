@@ -92,6 +92,7 @@ function reduceToolResult(draft: Draft, frame: WireFrame, moment: Moment): void 
 }
 
 function errorNotice(draft: Draft, { code, message, type }: WireFrame, moment: Moment): void {
+  if (code === "backend_crashed") draft.memory.hasCrashed = true;
   const text = [wordOf(code) ?? "error", ...(wordOf(message) === undefined ? [] : [wordOf(message)])].join(
     ": ",
   );

@@ -1,11 +1,13 @@
 // What waits for a person: the news in the stream, and the list that the manager gives.
+import { endWait, NO_WAIT, startWait, type WaitClock } from "../../base/wait-clock.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { SessionFrame, WireFrame } from "../frames.ts";
 import { type RequestNews, requestOf } from "../requests.ts";
 import { type Draft, type Moment, push, replace, toolAt } from "./draft.ts";
-import { endWait, setChanges, setWaiting } from "./reduce-tools.ts";
+import { judgeTool, setChanges, setWaiting } from "./reduce-tools.ts";
 import { isRow } from "./request-shape.ts";
 import type { RequestEntry } from "./types.ts";
+import { numberOf } from "./values.ts";
 
 /** False: the frame tells of no request, or of none that can be shown as one. */
 export function reduceRequest(draft: Draft, frame: WireFrame, moment: Moment): boolean {
@@ -22,7 +24,7 @@ export function reduceRequest(draft: Draft, frame: WireFrame, moment: Moment): b
   const before =
     known?.entry.request ?? draft.view.requests.find(({ request_id }) => request_id === news.request_id);
   settle(draft, news, before);
-  if (before !== undefined && before.resolved_at_ms === undefined) addWait(draft, before, news);
+  if (before !== undefined) addWait(draft, before, news, moment);
   if (known !== undefined) setRow(draft, known, withNews(known.entry.request, news));
   return known !== undefined;
 }
@@ -33,11 +35,13 @@ function byAsker(draft: Draft, moment: Moment, { item_id }: RequestRow): Moment 
   return parent === undefined ? moment : { ...moment, parent };
 }
 
-function addWait(draft: Draft, before: RequestRow, { resolved_at_ms, answer }: RequestNews): void {
-  if (before.item_id === undefined) return;
-  const isDeclined = answer !== undefined && "decision" in answer && !answer.decision.startsWith("accept");
-  const waited = resolved_at_ms === undefined ? 0 : resolved_at_ms - before.requested_at_ms;
-  endWait(draft, before.item_id, waited, isDeclined);
+/** An expired request is told twice: when time was up, and when the agent has policy's answer. */
+function addWait(draft: Draft, before: RequestRow, news: RequestNews, moment: Moment): void {
+  const { request_id, item_id, requested_at_ms } = before;
+  const untilMs = numberOf(news.resolved_at_ms) ?? moment.at_ms ?? requested_at_ms;
+  const isOver = before.status !== "pending";
+  setWaits(draft, (waits) => endWait(waits, request_id, untilMs));
+  if (item_id !== undefined) judgeTool(draft, item_id, news, isOver ? 0 : untilMs - requested_at_ms);
 }
 
 /** All that waits now: what we took for waiting and is not in it waits no more. */
@@ -87,11 +91,18 @@ function settle(draft: Draft, { request_id }: RequestNews, before: RequestRow | 
   if (item_id !== undefined && !isAsked(draft, item_id)) setWaiting(draft, item_id, false);
 }
 
-function markTool(draft: Draft, { item_id, payload }: RequestRow): void {
+function markTool(draft: Draft, row: RequestRow): void {
+  const { request_id, item_id, payload, requested_at_ms } = row;
+  setWaits(draft, (waits) => startWait(waits, request_id, requested_at_ms));
   if (item_id === undefined) return;
   setWaiting(draft, item_id, true);
+  judgeTool(draft, item_id, row, 0);
   // Made by who knows the files, so it is closer than what the input alone tells.
   setChanges(draft, item_id, payload.changes);
+}
+
+function setWaits({ view }: Draft, change: (waits: WaitClock) => WaitClock): void {
+  if (view.turn !== undefined) view.turn = { ...view.turn, waits: change(view.turn.waits ?? NO_WAIT) };
 }
 
 function isAsked({ view }: Draft, id: string): boolean {

@@ -1,5 +1,6 @@
 // Tool calls: the call, what comes of its input and its output meanwhile, and its end.
 import type { JsonObject } from "../../base/json.ts";
+import { type NotRunReason, notRunReason, verdictOf } from "../../protocol/not-run.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, entryAt, type Moment, push, replace, toolAt } from "./draft.ts";
 import { appendOutput, boundedInput, edgesOf, headOf } from "./limits.ts";
@@ -18,6 +19,8 @@ const AGENT_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
   ["delegate_agent", ["agent"]],
 ]);
 const SOME_AGENT = "agent";
+/** What stands for the result of a call that was cut off; Claude Code says it in a sentence. */
+const CUT = /^(?:interrupted$|The user doesn't want to proceed with this tool use)/;
 const MAX_NAME_CHARS = 200;
 
 export function reduceToolUse(draft: Draft, frame: WireFrame, moment: Moment): void {
@@ -61,6 +64,7 @@ function tellCall(draft: Draft, moment: Moment, { id, name, input }: Call): void
     ...factsOf(draft, word, input),
   });
   draft.memory.outputs.delete(id);
+  if (!isAsked) draft.memory.verdicts.delete(id);
   draft.memory.tools.set(id, place);
   remember(draft.memory.calls, id, place);
 }
@@ -160,14 +164,19 @@ export function endTool(draft: Draft, result: JsonObject, moment: Moment): void 
   const written = partialInput === undefined ? undefined : parsed(partialInput);
   draft.memory.tools.delete(id);
   draft.memory.outputs.delete(id);
-  replace(draft, known.at, {
+  const over: ToolEntry = {
     ...tool,
     ...(written === undefined || !isEmpty(tool.input) ? {} : factsOf(draft, tool.name, written)),
-    status: hasFailed ? "failed" : "done",
+    status: "done",
     ...(output === "" ? {} : { output: edgesOf(output, draft.limits.maxOutput) }),
     ...optional("exit_code", exit_code),
     ...optional("ended_at_ms", moment.at_ms),
-  });
+  };
+  replace(
+    draft,
+    known.at,
+    hasFailed ? ended(draft, over, CUT.test(output) ? "interrupted" : "withdrawn") : over,
+  );
 }
 
 /** Who begins to read in the middle has not seen the call. */
@@ -185,14 +194,29 @@ function unheardOf(draft: Draft, tool_use_id: string, moment: Moment): { at: num
   return { at, tool: entryAt(draft, at) as ToolEntry };
 }
 
-/** The turn is over: whatever has no end by now has none that anybody told. */
-export function loseTools(draft: Draft): void {
+/** The turn is over: a call without an end was never allowed, or nobody says what became of it. */
+export function loseTools(draft: Draft, cause: NotRunReason): void {
   for (const at of draft.memory.tools.values()) {
     const tool = entryAt(draft, at);
-    if (tool?.kind === "tool") replace(draft, at, { ...tool, status: "unknown" });
+    if (tool?.kind !== "tool") continue;
+    const over = ended(draft, tool, cause);
+    replace(draft, at, over.status === "not_run" ? over : { ...tool, status: "unknown" });
   }
   draft.memory.tools.clear();
   draft.memory.inputs.clear();
+  const better = draft.memory.hasCrashed ? "agent_died" : cause;
+  if (better !== "withdrawn") explainWithdrawn(draft, better);
+}
+
+/** An agent takes its requests back before it says why: the end of the turn does. */
+function explainWithdrawn(draft: Draft, not_run: NotRunReason): void {
+  const { entries, view } = draft;
+  for (let index = entries.length - 1; index >= 0; index -= 1) {
+    const entry = entries[index];
+    if (entry?.kind === "result") return;
+    if (entry?.kind === "tool" && entry.not_run === "withdrawn")
+      replace(draft, view.dropped + index, { ...entry, not_run });
+  }
 }
 
 /** Whether it waits for a person. */
@@ -204,12 +228,33 @@ export function setWaiting(draft: Draft, id: string, isWaiting: boolean): void {
     replace(draft, at, { ...tool, status });
 }
 
-/** A person decided about it, after so long. */
-export function endWait(draft: Draft, id: string, waited: number, isDeclined: boolean): void {
+/** A step of a request about it. `waited`: how much longer it has waited for a person. */
+export function judgeTool(
+  draft: Draft,
+  id: string,
+  request: Parameters<typeof verdictOf>[0] & { request_id: string },
+  waited: number,
+): void {
+  const verdicts = new Map(draft.memory.verdicts.get(id));
+  remember(draft.memory.verdicts, id, verdicts.set(request.request_id, verdictOf(request)));
   const known = toolAt(draft, id);
   if (known === undefined) return;
   const waited_ms = (known.tool.waited_ms ?? 0) + Math.max(0, numberOf(waited) ?? 0);
-  replace(draft, known.at, { ...known.tool, waited_ms, ...(isDeclined && { isDeclined: true as const }) });
+  const tool = waited_ms > 0 ? { ...known.tool, waited_ms } : known.tool;
+  const { status, not_run } = tool;
+  // The answer may be told after the result that it explains.
+  const isBad = status === "failed" || status === "not_run";
+  replace(draft, known.at, isBad ? ended(draft, tool, not_run ?? "withdrawn") : tool);
+}
+
+/** A call that ended badly: it failed, or it was never allowed to run. */
+function ended(draft: Draft, tool: ToolEntry, cause: NotRunReason): ToolEntry {
+  const { not_run: _, ...rest } = tool;
+  const verdicts = draft.memory.verdicts.get(tool.tool_use_id)?.values() ?? [];
+  const reason = notRunReason(verdicts, draft.memory.hasCrashed ? "agent_died" : cause);
+  return reason === undefined
+    ? { ...rest, status: "failed" }
+    : { ...rest, status: "not_run", not_run: reason };
 }
 
 function keyOf(parent: string | undefined, index: number | undefined): string | undefined {

@@ -1,6 +1,8 @@
 // Turns: what they begin with (the message), how they end, and what the agent says of itself.
 
 import { isObject } from "../../base/json.ts";
+import { NO_WAIT, waitedMs } from "../../base/wait-clock.ts";
+import type { NotRunReason } from "../../protocol/not-run.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, dataOf, entryAt, type Moment, push, replace } from "./draft.ts";
@@ -26,6 +28,7 @@ export function reduceInit(draft: Draft, frame: WireFrame): void {
 export function beginTurn(draft: Draft, frame: WireFrame, moment: Moment): void {
   const started_at_ms = numberOf(dataOf(frame)["started_at_ms"]) ?? moment.at_ms;
   draft.view.turn = optional("started_at_ms", started_at_ms);
+  draft.memory.hasCrashed = false;
   draft.memory.isTurnKnown = true;
   draft.hasChanged = true;
 }
@@ -38,7 +41,9 @@ export function assumeTurn(draft: Draft): void {
 }
 
 export function reduceResult(draft: Draft, frame: WireFrame, moment: Moment): void {
-  closeAll(draft, moment.at_ms);
+  const { waits = NO_WAIT } = draft.view.turn ?? {};
+  const waited = waitedMs(waits, moment.at_ms ?? waits.sinceMs);
+  closeAll(draft, moment.at_ms, frame["subtype"] === "interrupted" ? "interrupted" : "withdrawn");
   draft.memory.isTurnKnown = true;
   const error = objectOf(frame["error"]);
   const why = wordOf(error["message"]) ?? wordOf(error["code"]);
@@ -47,6 +52,7 @@ export function reduceResult(draft: Draft, frame: WireFrame, moment: Moment): vo
     kind: "result",
     subtype: wordOf(frame["subtype"]) ?? "unknown",
     ...optional("duration_ms", numberOf(frame["duration_ms"])),
+    ...(waited > 0 ? { waited_ms: waited } : {}),
     ...optional("usage", isObject(usage) ? countsIn(usage) : undefined),
     ...optional("cost_usd", numberOf(frame["cost_usd"])),
     ...optional(
@@ -67,9 +73,10 @@ function isSaid({ entries }: Draft, why: string): boolean {
 }
 
 /** Nothing that is open goes on. */
-export function closeAll(draft: Draft, at_ms: number | undefined): void {
+export function closeAll(draft: Draft, at_ms: number | undefined, cause: NotRunReason = "interrupted"): void {
   closeBlocks(draft, at_ms, () => true);
-  loseTools(draft);
+  loseTools(draft, cause);
+  draft.memory.hasCrashed = false;
   draft.memory.told = [];
   delete draft.view.turn;
   draft.hasChanged = true;

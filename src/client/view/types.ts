@@ -1,5 +1,7 @@
 // What a screen shows of one session, as data: the same for the terminal, `sm tail` and the browser. Only types; how
 // it comes about is view.ts. Nothing in here was made safe for a terminal or a page: that is done where it is drawn.
+import type { WaitClock } from "../../base/wait-clock.ts";
+import type { NotRunReason } from "../../protocol/not-run.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import type { Answer, FileChange, RequestRow } from "../../protocol/requests.ts";
 import type { Usage } from "../../protocol/usage.ts";
@@ -63,8 +65,8 @@ export interface ThinkingEntry extends Common {
   ended_at_ms?: number;
 }
 
-/** `unknown`: the turn ended and nobody said what became of it. */
-export type ToolStatus = "running" | "waiting" | "done" | "failed" | "unknown";
+/** `not_run`: it was asked for and never allowed. `unknown`: the turn ended and nobody said what became of it. */
+export type ToolStatus = "running" | "waiting" | "done" | "failed" | "not_run" | "unknown";
 
 export interface ToolEntry extends Common {
   kind: "tool";
@@ -82,8 +84,8 @@ export interface ToolEntry extends Common {
   ended_at_ms?: number;
   /** How long of that it waited for a person. */
   waited_ms?: number;
-  /** A person said no: how it ended is no fault of the tool. */
-  isDeclined?: true;
+  /** Why it did not run, when its status is `not_run`. */
+  not_run?: NotRunReason;
   /** What it changes in files, where that can be told from its input or its output. */
   changes?: readonly FileChange[];
   /** It runs a sub-agent: what that does has this entry as its `parent`. */
@@ -108,6 +110,8 @@ export interface ResultEntry extends Common {
   kind: "result";
   subtype: string;
   duration_ms?: number;
+  /** How much of that it waited for people. */
+  waited_ms?: number;
   usage?: Usage;
   cost_usd?: number;
   error?: string;
@@ -139,8 +143,8 @@ export interface View {
   /** What waits for an answer, oldest first. */
   requests: readonly RequestRow[];
   queue: readonly QueuedMessage[];
-  /** A turn runs, as far as the events tell. */
-  turn?: { started_at_ms?: number };
+  /** A turn runs, as far as the events say. `waits`: how long it has waited for people. */
+  turn?: { started_at_ms?: number; waits?: WaitClock };
   /** The newest event that is in it; what is not newer is left out when it comes again. */
   seq: number;
   /** Entries that were here and are no longer kept: they are in the daemon's log. */

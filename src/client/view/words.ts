@@ -1,7 +1,9 @@
 // Words that all screens share: states, times, counts and money, as briefly as people read them. Nothing in here is
 // made safe for a terminal or a page: that is done where it is drawn.
+import { NO_WAIT, waitedMs } from "../../base/wait-clock.ts";
+import { notRunText } from "../../protocol/not-run.ts";
 import type { SessionView } from "../../protocol/views.ts";
-import type { NoticeEntry, ToolEntry, ToolStatus } from "./types.ts";
+import type { FileChange, NoticeEntry, ResultEntry, ToolEntry, ToolStatus, View } from "./types.ts";
 
 type State = SessionView["activity_state"];
 
@@ -33,17 +35,47 @@ export const TOOL_STATUS_WORDS: Readonly<Record<ToolStatus, string>> = {
   waiting: "waits for you",
   done: "done",
   failed: "failed",
+  not_run: "not run",
   unknown: "no result",
 };
 
-/** How long it ran; the time in which a person thought about it does not count. */
-export function tookMs({ at_ms, ended_at_ms, waited_ms = 0 }: ToolTimes): number | undefined {
-  return at_ms === undefined || ended_at_ms === undefined
+const CHANGE_WORDS: Readonly<Record<FileChange["kind"], string>> = {
+  add: "new file",
+  overwrite: "overwrite",
+  update: "edit",
+  delete: "delete",
+};
+
+/** What a change does to its file. */
+export function changeWord(kind: FileChange["kind"]): string {
+  return CHANGE_WORDS[kind] ?? kind;
+}
+
+/** How a tool call stands, with the reason where it never ran. */
+export function toolStatusText({ status, not_run }: Pick<ToolEntry, "status" | "not_run">): string {
+  return not_run === undefined ? TOOL_STATUS_WORDS[status] : notRunText(not_run);
+}
+
+/** How long the agent has worked on the turn that runs; the time in which people thought does not count. */
+export function turnMs(startedMs: number, turn: View["turn"], nowMs: number): number {
+  return Math.max(0, nowMs - startedMs - waitedMs(turn?.waits ?? NO_WAIT, nowMs));
+}
+
+/** The same for a turn that is over. */
+export function workedMs({ duration_ms, waited_ms = 0 }: ResultTimes): number | undefined {
+  return duration_ms === undefined ? undefined : Math.max(0, duration_ms - waited_ms);
+}
+
+type ResultTimes = Pick<ResultEntry, "duration_ms" | "waited_ms">;
+
+/** How long it ran, if it did; the time in which a person thought about it does not count. */
+export function tookMs({ status, at_ms, ended_at_ms, waited_ms = 0 }: ToolTimes): number | undefined {
+  return status === "not_run" || at_ms === undefined || ended_at_ms === undefined
     ? undefined
     : Math.max(0, ended_at_ms - at_ms - waited_ms);
 }
 
-type ToolTimes = Pick<ToolEntry, "at_ms" | "ended_at_ms" | "waited_ms">;
+type ToolTimes = Pick<ToolEntry, "status" | "at_ms" | "ended_at_ms" | "waited_ms">;
 
 /** A tool call in a line: "Bash: npm test", "Task explorer: look around". */
 export function toolText({ name, title, agent }: { name: string; title: string; agent?: string }): string {

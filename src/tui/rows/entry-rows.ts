@@ -1,7 +1,7 @@
 // One entry of the feed as rows: what was said, thought, done, asked and how it ended.
 import { withoutLastNewlines } from "../../client/view/lines.ts";
 import type { Entry, NoticeEntry, ResultEntry, ThinkingEntry, UserEntry } from "../../client/view/types.ts";
-import { costText, durationText, noticeRowText, tokensText } from "../../client/view/words.ts";
+import { costText, durationText, noticeRowText, tokensText, workedMs } from "../../client/view/words.ts";
 import { TextLayout } from "./growing.ts";
 import { depthPrefix, ownRow, PERSON_GUTTER, proseRows, TEXT_GUTTER } from "./gutter.ts";
 import { requestEntryLines } from "./request-rows.ts";
@@ -116,7 +116,8 @@ function markedProse(mark: Piece, text: string, style: string, width: number): P
 }
 
 function resultLines(entry: ResultEntry, width: number): Piece[][] {
-  const { subtype, duration_ms, usage, cost_usd, error } = entry;
+  const { subtype, usage, cost_usd, error } = entry;
+  const worked = workedMs(entry);
   const isGood = subtype === "success";
   const isStopped = subtype === "interrupted";
   const mark = isGood
@@ -125,7 +126,7 @@ function resultLines(entry: ResultEntry, width: number): Piece[][] {
   const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
   const facts = [
     isGood ? "done" : safeLine(subtype).replaceAll("_", " "),
-    ...(duration_ms === undefined ? [] : [durationText(duration_ms)]),
+    ...(worked === undefined ? [] : [durationText(worked)]),
     ...(tokens === 0 ? [] : [`${tokensText(tokens)} tokens`]),
     ...(cost_usd === undefined || cost_usd === 0 ? [] : [costText(cost_usd)]),
   ];

@@ -6,7 +6,7 @@ import { languageOf } from "../../client/view/highlight.ts";
 import { withoutLastNewlines } from "../../client/view/lines.ts";
 import { entriesText } from "../../client/view/request-input.ts";
 import type { FileChange, ToolEntry, ToolStatus } from "../../client/view/types.ts";
-import { durationText, tookMs } from "../../client/view/words.ts";
+import { changeWord, durationText, tookMs, toolStatusText } from "../../client/view/words.ts";
 import { diffLineRows, digitsOf } from "./diff-rows.ts";
 import type { EntryOptions } from "./entry-rows.ts";
 import { barRows, cutBarRow, ownRow, TEXT_GUTTER } from "./gutter.ts";
@@ -23,6 +23,7 @@ const MARKS: Readonly<Record<ToolStatus, Piece>> = {
   waiting: { text: "?", style: STYLE.warn },
   done: { text: "●", style: STYLE.good },
   failed: { text: "✗", style: STYLE.bad },
+  not_run: { text: "⊘", style: STYLE.warn },
   unknown: { text: "○", style: STYLE.dim },
 };
 
@@ -36,8 +37,8 @@ export function toolLines(entry: ToolEntry, options: EntryOptions): Piece[][] {
 const SAYS_NOTHING = /^(?:\W*|(?:Error: )?Exit code -?\d+)$/;
 
 /** Why it failed, as far as one row of its output tells. */
-function whyLines({ status, output = "", isDeclined }: ToolEntry, width: number): Piece[][] {
-  if (status !== "failed" || isDeclined) return [];
+function whyLines({ status, output = "" }: ToolEntry, width: number): Piece[][] {
+  if (status !== "failed") return [];
   const said = output.slice(0, MAX_LINE).replaceAll("<tool_use_error>", "");
   const line = asLines(said).find((one) => !SAYS_NOTHING.test(one.trim()));
   return line === undefined ? [] : [cutBarRow([piece(safeLine(line), STYLE.dim)], width)];
@@ -62,7 +63,7 @@ function wordsOf({ name, title, agent, changes }: ToolEntry): Piece[] {
 }
 
 function statusOf(entry: ToolEntry): Piece[] {
-  const { status, exit_code, isDeclined } = entry;
+  const { status, exit_code } = entry;
   const ms = tookMs(entry);
   const took = ms === undefined ? "" : ` ${durationText(ms)}`;
   const code = exit_code === undefined || exit_code === 0 ? "" : ` exit ${exit_code}`;
@@ -74,8 +75,9 @@ function statusOf(entry: ToolEntry): Piece[] {
     case "done":
       return [piece(`✓${code}`, STYLE.good), piece(took, STYLE.dim)];
     case "failed":
-      if (isDeclined) return [piece("declined", STYLE.bad)];
       return [piece(`✗${code}`, STYLE.bad), piece(took, STYLE.dim)];
+    case "not_run":
+      return [piece(toolStatusText(entry), STYLE.warn)];
     case "unknown":
       return [piece("no result", STYLE.dim)];
   }
@@ -128,7 +130,7 @@ function changePart({ kind, path, move_path, diff }: FileChange, width: number):
   const moved = move_path === undefined ? [] : [piece(" → "), piece(safeLine(move_path), STYLE.bold)];
   const head = ownRow(
     piece("├", STYLE.dim),
-    [piece(`${kind} `, STYLE.dim), piece(safeLine(path), STYLE.bold), ...moved],
+    [piece(`${changeWord(kind)} `, STYLE.dim), piece(safeLine(path), STYLE.bold), ...moved],
     width,
   );
   if (diff === undefined || diff === "") return [head];

@@ -1,6 +1,6 @@
 // The state panel: who this is, what it does, what it costs, and whether the daemon answers.
 import type { View } from "../../client/view/types.ts";
-import { costText, tokensText } from "../../client/view/words.ts";
+import { costText, tokensText, turnMs } from "../../client/view/words.ts";
 import { safeLine } from "../rows/safe.ts";
 import { both, type Piece, piece, STYLE } from "../rows/style.ts";
 import { STATE_LOOKS, type StateLook } from "../state-looks.ts";
@@ -62,7 +62,8 @@ function figuresOf(ui: SessionUi, settings: readonly string[]): (Piece | undefin
   const { session, queue, turn, agent } = ui.view;
   const started = session?.turn?.started_at_ms ?? turn?.started_at_ms;
   const dim = (text: string): Piece => piece(text, STYLE.dim);
-  const elapsed = isTurnRunning(ui) && started !== undefined ? clockText(ui.now_ms - started) : undefined;
+  const elapsed =
+    isTurnRunning(ui) && started !== undefined ? clockText(turnMs(started, turn, ui.now_ms)) : undefined;
   const usage = session?.usage;
   const tokens = usage === undefined ? 0 : (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
   const context = session?.context_tokens ?? 0;

@@ -171,3 +171,18 @@ test("while a request waits, a line is printed whole or not at all: the prompt w
   await show(say("z".repeat(9000)));
   expect(stdout.text).toMatch(/^( {2}[│┆] .{1,35}\n)+$/u);
 });
+
+test("a call that nobody allowed is not run, and its wait is not the turn's time", async () => {
+  const asked = pending({ item_id: "t", requested_at_ms: 1_000 });
+  const declined = { ...resolved(asked), resolved_at_ms: 61_000, answer: { decision: "decline" } } as const;
+  const { stderr } = await render([
+    { type: "agent.tool_use", tool_use_id: "t", name: "Bash", input: {} },
+    noticeOf(asked, 1) as Loose,
+    noticeOf(declined, 2) as Loose,
+    { type: "agent.tool_result", tool_use_id: "t", output: "The user declined this.", is_error: true },
+    { type: "agent.result", subtype: "success", duration_ms: 61_500 },
+  ]);
+  expect(stderr).toContain("↳ not run: declined\n");
+  expect(stderr).toContain("✓ done: 1.5 s");
+  expect(stderr).not.toContain("failed");
+});

@@ -142,3 +142,18 @@ describe("a request", () => {
     }
   });
 });
+
+test("a call that was asked for and never allowed is not run, and did not fail", () => {
+  const asked = pending({ item_id: "t" });
+  const declined = { ...resolved(asked), answer: { decision: "decline" } } as Parameters<typeof noticeOf>[0];
+  const shown = lines([LS, noticeOf(asked, 2), noticeOf(declined, 3), result("t", "no", { is_error: true })]);
+  expect(shown.at(-1)).toBe("  ↳ not run: declined");
+});
+
+test("the time in which a person thought is not the turn's", () => {
+  const asked = pending({ item_id: "t", requested_at_ms: 1_000 });
+  const accepted = { ...resolved(asked), resolved_at_ms: 61_000 };
+  const begun = { type: "agent.notice", level: "info", category: "task_started", data: { turn_id: "x" } };
+  const shown = lines([begun, LS, noticeOf(asked, 2), noticeOf(accepted, 3), ended({ duration_ms: 61_500 })]);
+  expect(shown.at(-1)).toMatch(/^✓ done: 1\.5 s/);
+});

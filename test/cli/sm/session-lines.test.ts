@@ -103,6 +103,10 @@ test.each([
   [{ status: "timeout", ended_at_ms: 65_000 }, "✗ ran npm test (1m)"],
   [{ status: "interrupted" }, "■ ran npm test"],
   [{ ended_at_ms: 3_000 }, "✓ ran npm test (3s)"],
+  [{ action_kind: "request", ended_at_ms: 9_000 }, "✓ ran npm test (waited 9s)"],
+  [{ action_kind: "turn", ended_at_ms: 9_000, waited_ms: 8_500 }, "✓ ran npm test"],
+  [{ action_kind: "turn", ended_at_ms: 9_000, waited_ms: 5_000 }, "✓ ran npm test (4s)"],
+  [{ status: "failed", not_run: "agent_died" }, "■ ran npm test"],
 ] as const)("an action with %j reads %j", (fields, text) => {
   expect(actionText(anAction(fields))).toBe(text);
 });

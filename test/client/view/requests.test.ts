@@ -37,7 +37,9 @@ describe("the tool that is asked about", () => {
     const view = viewOf(frames);
     expect(tool(view)).toMatchObject({ status: "waiting" });
     expect(tool(withFrames(view, tells(resolved(ASKED))))).toMatchObject({ status: "running" });
-    expect(tool(withFrames(view, result("t", "no", { is_error: true })))).toMatchObject({ status: "failed" });
+    expect(tool(withFrames(view, result("t", "no", { is_error: true })))).toMatchObject({
+      status: "not_run",
+    });
   });
 
   test("waits as long as one of two requests about it does", () => {

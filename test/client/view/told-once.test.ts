@@ -70,12 +70,12 @@ describe("a tool that waited for a person", () => {
   test("tells how long it waited, each request once", () => {
     const accepted = withFrames(begun, answered({ decision: "accept" }), answered({ decision: "accept" }));
     expect(accepted.entries[0]).toMatchObject({ status: "running", waited_ms: 60_000 });
-    expect(accepted.entries[0]).not.toHaveProperty("isDeclined");
+    expect(accepted.entries[0]).not.toHaveProperty("not_run");
   });
 
   test.each(["decline", "cancel"])("and that it was declined, by %s", (decision) => {
     const view = withFrames(begun, answered({ decision }), result("t", "no", { is_error: true }));
-    expect(view.entries[0]).toMatchObject({ status: "failed", isDeclined: true });
+    expect(view.entries[0]).toMatchObject({ status: "not_run", not_run: "declined" });
   });
 
   test("asks among what its sub-agent does", () => {

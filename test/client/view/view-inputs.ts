@@ -27,7 +27,7 @@ export function withFrames(view: View, ...frames: Frame[]): View {
 /** Without what only says where it came from. */
 export function contentOf(entries: readonly Entry[]): object[] {
   return entries.map(({ id: _id, seq: _seq, at_ms: _at, ...entry }) => {
-    const { ended_at_ms: _ended, ...rest } = entry as Record<string, unknown>;
+    const { ended_at_ms: _ended, waited_ms: _waited, ...rest } = entry as Record<string, unknown>;
     return rest;
   });
 }

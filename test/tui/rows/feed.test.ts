@@ -59,7 +59,7 @@ describe("entries", () => {
     });
     expect(textOf([entry])).toBe("● Edit +1 -1 a.ts  ✓");
     expect(textOf([entry], { isOpen: true })).toContain(
-      "├ update a.ts\n  @@ -9,2 +9,2 @@\n   9   a\n  10 - b\n  10 +     c",
+      "├ edit a.ts\n  @@ -9,2 +9,2 @@\n   9   a\n  10 - b\n  10 +     c",
     );
     const rows = rowsOf([entry], { isOpen: true, theme: { hasColour: true } });
     expect(rows.map(({ ansi }) => ansi)).toContain("  \u001b[2m10 \u001b[0m\u001b[31m- b\u001b[0m");

@@ -13,11 +13,19 @@ describe("a tool that failed", () => {
     expect(textOf([tool({ status: "failed", output })])).toBe(`✗ Bash npm test  ✗\n  │ ${why}`);
   });
 
-  test("has no such row where there is nothing to say, where it went well and where a person declined it", () => {
+  test("has no such row where there is nothing to say and where it went well", () => {
     expect(textOf([tool({ status: "failed", output: "\n```\nExit code 1\n" })])).toBe("✗ Bash npm test  ✗");
     expect(textOf([tool({ output: "hi" })])).toBe("● Bash npm test  ✓");
-    const declined = tool({ status: "failed", output: "no", isDeclined: true, at_ms: 0, ended_at_ms: 9 });
-    expect(textOf([declined])).toBe("✗ Bash npm test  declined");
+  });
+
+  test.each([
+    ["declined", "not run: declined"],
+    ["expired", "not run: nobody answered"],
+    ["interrupted", "not run: interrupted"],
+    ["agent_died", "not run: the agent died"],
+  ] as const)("that was asked for and never ran says so, and no time: %s", (not_run, words) => {
+    const entry = tool({ status: "not_run", not_run, output: "no", at_ms: 0, ended_at_ms: 9 });
+    expect(textOf([entry])).toBe(`⊘ Bash npm test  ${words}`);
   });
 });
 

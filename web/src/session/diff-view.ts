@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { reveal, sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
 import { type DiffLine, parseDiff } from "../../../src/client/view/diff.ts";
 import type { FileChange } from "../../../src/client/view/types.ts";
+import { changeWord } from "../../../src/client/view/words.ts";
 
 const OPS: Readonly<Record<DiffLine["kind"], { op: string; sign: string }>> = {
   add: { op: "add", sign: "+" },
@@ -11,8 +12,6 @@ const OPS: Readonly<Record<DiffLine["kind"], { op: string; sign: string }>> = {
   hunk: { op: "hunk", sign: "" },
   meta: { op: "meta", sign: "" },
 };
-
-const KINDS = { add: "new file", delete: "deleted", update: "changed" } as const;
 
 export function changesView(changes: readonly FileChange[]): TemplateResult {
   return html`<div class="diff">${changes.map(changeView)}</div>`;
@@ -30,7 +29,7 @@ function changeView(change: FileChange): TemplateResult {
   return html`<section class="diff-change">
     <div class="diff-file">
       <span class="diff-path">${sanitizeLine(change.path)}${change.move_path === undefined ? nothing : html` → ${sanitizeLine(change.move_path)}`}</span>
-      <span class="diff-kind">${KINDS[change.kind]}</span>
+      <span class="diff-kind">${changeWord(change.kind)}</span>
       ${diff === undefined ? nothing : html`<span class="diff-added">+${diff.added}</span> <span class="diff-removed">−${diff.removed}</span>`}
     </div>
     ${

@@ -9,7 +9,7 @@ import type {
   ThinkingEntry,
   UserEntry,
 } from "../../../src/client/view/types.ts";
-import { costText, durationText, tokensText } from "../../../src/client/view/words.ts";
+import { costText, durationText, tokensText, workedMs } from "../../../src/client/view/words.ts";
 import { copyButton } from "./copy.ts";
 import { type FeedItem, type Folds, isOpen, textOf } from "./items.ts";
 import { markdown } from "./markdown-view.ts";
@@ -106,9 +106,11 @@ function noticeView({ category, text }: NoticeEntry): unknown {
   return html`<span class="notice-category">${sanitizeLine(category)}</span> <span class="entry-body plain">${sanitize(text)}</span>`;
 }
 
-function resultView({ subtype, duration_ms, usage, cost_usd, error }: ResultEntry): unknown {
+function resultView(entry: ResultEntry): unknown {
+  const { subtype, usage, cost_usd, error } = entry;
+  const worked = workedMs(entry);
   const facts = [
-    duration_ms === undefined ? undefined : durationText(duration_ms),
+    worked === undefined ? undefined : durationText(worked),
     usage?.output_tokens === undefined ? undefined : `${tokensText(usage.output_tokens)} tokens out`,
     cost_usd === undefined ? undefined : costText(cost_usd),
   ].filter((fact) => fact !== undefined);

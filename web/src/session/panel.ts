@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from "lit";
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
 import type { View } from "../../../src/client/view/types.ts";
-import { costText, durationText, stateText, tokensText } from "../../../src/client/view/words.ts";
+import { costText, durationText, stateText, tokensText, turnMs } from "../../../src/client/view/words.ts";
 
 export interface Fact {
   name: string;
@@ -29,7 +29,7 @@ export function factsOf({ session, agent, queue, turn }: View, nowMs: number): F
     { name: "state", label: "State", text: stateText(session) },
     startedMs === undefined || session.turn === undefined
       ? fact("turn", "Turns", session.turns === 0 ? undefined : String(session.turns))
-      : fact("turn", "Turn", durationText(Math.max(0, nowMs - startedMs))),
+      : fact("turn", "Turn", durationText(turnMs(startedMs, turn, nowMs))),
     fact("model", "Model", model),
     fact(
       "tokens",

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { sanitize, sanitizeLine } from "../../../src/base/sanitize.ts";
 import type { ToolEntry } from "../../../src/client/view/types.ts";
-import { durationText, TOOL_STATUS_WORDS, tookMs } from "../../../src/client/view/words.ts";
+import { durationText, tookMs, toolStatusText } from "../../../src/client/view/words.ts";
 import { copyButton } from "./copy.ts";
 import { changesView } from "./diff-view.ts";
 import type { EntryContext } from "./entry-view.ts";
@@ -13,12 +13,13 @@ const MARKS: Readonly<Record<ToolEntry["status"], string>> = {
   waiting: "?",
   done: "✓",
   failed: "✗",
+  not_run: "⊘",
   unknown: "–",
 };
 
 export function toolView(entry: ToolEntry, context: EntryContext): TemplateResult {
   const isUnfolded = isOpen(entry, context.folds);
-  const word = TOOL_STATUS_WORDS[entry.status];
+  const word = toolStatusText(entry);
   const id = `tool-${entry.id}`;
   return html`<button class="tool-head" type="button" aria-expanded=${isUnfolded} aria-controls=${id} @click=${() => context.toggle(entry)}>
       <span class="tool-status" data-status=${entry.status} role="img" aria-label=${word} title=${word}>${MARKS[entry.status]}</span>
@@ -32,8 +33,8 @@ export function toolView(entry: ToolEntry, context: EntryContext): TemplateResul
 
 /** How long it ran or has run; what a person thought about it does not count. */
 export function toolTime(entry: ToolEntry, nowMs: number): string {
-  const { at_ms, status, waited_ms = 0, isDeclined } = entry;
-  if (isDeclined) return "declined";
+  const { at_ms, status, waited_ms = 0 } = entry;
+  if (status === "not_run") return toolStatusText(entry);
   const took = tookMs(entry);
   if (took !== undefined) return durationText(took);
   return status === "running" && at_ms !== undefined
