@@ -1,14 +1,38 @@
 import { defineConfig } from "vitest/config";
+import { sortTests } from "./test/lanes.ts";
 
+const lanes = sortTests(import.meta.dirname);
+// No `retry` anywhere: a test that needs a second attempt is a defect.
+// Long: they end a test that hangs, and say nothing about speed.
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 45_000 } } };
+
+// Two lanes, run by scripts/test.mjs one after the other with a time budget each.
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/e2e/**", "test/chaos/**"],
-    pool: "threads",
-    maxWorkers: 2,
-    // Real processes on a shared machine: CI looks twice before it calls a change broken. A fault fails twice.
-    retry: process.env["CI"] === undefined ? 0 : 1,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: lanes.unit,
+          pool: "threads",
+          // Modules are loaded once per worker, not once per file: that was a third of the time.
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+          ...limits,
+        },
+      },
+      {
+        test: {
+          name: "process",
+          include: lanes.process,
+          pool: "threads",
+          // More than cores: these tests mostly wait for a process to start, to answer or to end.
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
+          ...limits,
+        },
+      },
+    ],
   },
 });

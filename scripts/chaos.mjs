@@ -1,4 +1,4 @@
-// npm run chaos: the long versions of the fault tests (SAFETY.md, "Figures to reach"), one after another because
+// npm run chaos: the long versions of the fault tests at their full sizes, one after another because
 // they measure. Arguments go to vitest: npm run chaos -- kill
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -16,6 +16,7 @@ const SIZES = {
   SLOW_S: "30",
   SOAK_EVENTS: "1000000",
   CHAOS_SEEDS: "20000",
+  LEDGER_SEQUENCES: "5000",
   SWAP_S: "20",
 };
 /** See test/crash/figure.ts. */

@@ -1,5 +1,5 @@
-// npm run check: everything a change must pass. Format and lint, types, generated files in step, tests; these not with
-// --no-tests, for who has just run them (CI does `npm test` first).
+// npm run check: everything a change must pass: format and lint, types, generated files, tests. `--no-tests` leaves out
+// the tests (CI has just run them).
 import { prepare, run } from "./prepare.mjs";
 
 prepare();

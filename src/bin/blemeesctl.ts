@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // Starts blemeesctl.
-import { main } from "../cli/blemeesctl/main.ts";
-import { runMain } from "../cli/command.ts";
+import { enableCompileCache } from "../base/compile-cache.ts";
 import { VERSION } from "../version.ts";
 
+enableCompileCache(process.env);
+const { main } = await import("../cli/blemeesctl/main.ts");
+const { runMain } = await import("../cli/command.ts");
 await runMain("blemeesctl", () => main(process.argv.slice(2), VERSION));

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // Starts the daemon.
-import { main } from "../daemon/main.ts";
+import { enableCompileCache } from "../base/compile-cache.ts";
 import { VERSION } from "../version.ts";
 
+enableCompileCache(process.env);
+const { main } = await import("../daemon/main.ts");
 await main({
   argv: process.argv.slice(2),
   version: VERSION,

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // Starts demian.
 import { fileURLToPath } from "node:url";
-import { runProgram } from "../cli/demian/program.ts";
+import { enableCompileCache } from "../base/compile-cache.ts";
 import { VERSION } from "../version.ts";
 
+enableCompileCache(process.env);
+const { runProgram } = await import("../cli/demian/program.ts");
 await runProgram("demian", VERSION, fileURLToPath(new URL("./blemeesd.js", import.meta.url)));

@@ -20,6 +20,6 @@ export function pidIn(file: string): Promise<number> {
       if (!(pid > 0)) throw new Error(`${file} holds no pid yet`);
       return pid;
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 45_000, interval: 5 },
   );
 }

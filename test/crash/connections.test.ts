@@ -5,12 +5,13 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Pinger } from "../fuzz/pinger.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import type { RawClient } from "../support/raw-client.ts";
+import { IS_CHAOS, size } from "../support/sizes.ts";
 import { Ear } from "./ear.ts";
 import { figure } from "./figure.ts";
 
-const CONNECTIONS = Number(process.env["CONNECTIONS"] ?? 200);
-const WATCHES = Number(process.env["WATCHES"] ?? 2_000);
-const SLOW_S = Number(process.env["SLOW_S"] ?? 2);
+const CONNECTIONS = size("CONNECTIONS", 200);
+const WATCHES = size("WATCHES", 2_000);
+const SLOW_S = size("SLOW_S", 2);
 const SESSIONS = Array.from({ length: Math.ceil(WATCHES / CONNECTIONS) }, (_, n) => `session-${n}`);
 const WORDS = Array.from({ length: 60 }, (_, n) => `word${n}`).join(" ");
 const LONG = { timeout: 300_000 };
@@ -50,7 +51,7 @@ test("all connect at once, and everybody may watch everything", LONG, async () =
     `${CONNECTIONS} connections in ${Math.round(connectedMs)} ms, ` +
       `${ears.length * SESSIONS.length} watches in ${Math.round(watchedMs)} ms`,
   );
-  expect(connectedMs).toBeLessThan(10_000);
+  if (IS_CHAOS) expect(connectedMs).toBeLessThan(10_000);
 });
 
 test(
@@ -58,7 +59,7 @@ test(
   LONG,
   async () => {
     const pinger = new Pinger(await daemon.connect());
-    await vi.waitFor(() => expect(pinger.count).toBeGreaterThan(100), { timeout: 20_000 });
+    await vi.waitFor(() => expect(pinger.count).toBeGreaterThan(100), { timeout: 45_000 });
     const alone = { pings: pinger.count, p99Ms: pinger.p99Ms() };
     const stalledAtMs = performance.now();
     const session_id = await stallOwner();

@@ -3,12 +3,13 @@
 // once, nothing waits for nobody, no child is left. KILLS for more.
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../store/random.ts";
+import { IS_CHAOS, size } from "../support/sizes.ts";
 import { figure, spread } from "./figure.ts";
 import { newReport, Site, type SiteReport, type StoreKind } from "./site.ts";
 import { historyFaults } from "./tape.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 50);
-const SEED = Number(process.env["KILL_SEED"] ?? 1);
+const KILLS = size("KILLS", 6);
+const SEED = size("KILL_SEED", 1);
 /** Then a new place: histories would only get longer. */
 const KILLS_PER_SITE = 5;
 const LONG = { timeout: 1_800_000 };
@@ -28,7 +29,7 @@ describe.skipIf(process.platform !== "linux")("kill -9 (children are found throu
       expect(report.frames).toBeGreaterThan(report.kills * 50);
       expect(report.orphans).toBeGreaterThan(report.kills);
       expect(report.asked).toBeGreaterThan(report.kills);
-      expect(Math.max(...report.readyMs)).toBeLessThan(5_000);
+      if (IS_CHAOS) expect(Math.max(...report.readyMs)).toBeLessThan(5_000);
     }
     figure(`kill -9: done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
   });

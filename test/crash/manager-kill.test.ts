@@ -2,11 +2,12 @@
 // parent: each arrives once and in order, whoever asks again gets the same answer. KILLS for more.
 import { expect, test } from "vitest";
 import { seededRandom } from "../store/random.ts";
+import { size } from "../support/sizes.ts";
 import { figure } from "./figure.ts";
 import { ManagerSite, newManagerReport } from "./manager-site.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 12);
-const SEED = Number(process.env["KILL_SEED"] ?? 1);
+const KILLS = size("KILLS", 4);
+const SEED = size("KILL_SEED", 1);
 /** Then a new place: the queue remembers a limited number of messages. */
 const KILLS_PER_SITE = 12;
 const LONG = { timeout: 1_800_000 };

@@ -46,7 +46,7 @@ export function run(args: string[], home = newHome(), env: Record<string, string
   const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {
     encoding: "utf8",
     env: envOf(home, env),
-    timeout: 10_000,
+    timeout: 45_000,
   });
   return { status, stdout, stderr };
 }

@@ -55,6 +55,13 @@ async function stop(
   return { code: (await daemon.exited).code, ms: performance.now() - startedMs };
 }
 
+function exitTimes(log: string): number[] {
+  return log
+    .split("\n")
+    .filter((line) => line.includes('"backend.exit"'))
+    .map((line) => Date.parse((JSON.parse(line) as { ts: string }).ts));
+}
+
 describe("without a turn", () => {
   test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
     "%s: clients are told, agents ended, the socket removed, exit 0",
@@ -69,7 +76,7 @@ describe("without a turn", () => {
       const opened = await clients[0]?.open(session_id);
       const { code, ms } = await stop(daemon, signal);
       expect(code).toBe(0);
-      expect(ms).toBeLessThan(4000);
+      expect(ms).toBeLessThan(25_000); // not the grace time
       for (const client of clients) {
         await client.closed;
         expect(client.frames.at(-1)).toMatchObject({ type: "blemeesd.error", code: "daemon_shutdown" });
@@ -89,9 +96,12 @@ describe("without a turn", () => {
       pids.push(Number((await client.open(session_id))["subprocess_pid"]));
       await client.turn(session_id, "#ignore-term #say I stay");
     }
-    const { code, ms } = await stop(daemon);
+    const { code } = await stop(daemon);
     expect(code).toBe(0);
-    expect(ms).toBeLessThan(4000); // six times 500 ms and more if they were taken one by one
+    const exits = exitTimes(daemon.log());
+    expect(exits).toHaveLength(6);
+    // Each takes 500 ms from SIGTERM to SIGKILL: one after another they would be five times that apart.
+    expect(Math.max(...exits) - Math.min(...exits)).toBeLessThan(5 * 500);
     expect(pids.filter(isRunning)).toEqual([]);
   });
 });
@@ -99,9 +109,8 @@ describe("without a turn", () => {
 describe("with a turn under way", () => {
   test("within the grace time it ends as it should, and its result is in the history", async () => {
     const { daemon, session_id, pid } = await busy("20", "#slow 20 10 #say finished");
-    const { code, ms } = await stop(daemon);
+    const { code } = await stop(daemon);
     expect(code).toBe(0);
-    expect(ms).toBeLessThan(10_000);
     expect(daemon.log()).toContain("daemon.shutdown_waiting_for_turns");
     expect(daemon.log()).not.toContain("daemon.shutdown_grace_expired");
     expect(isRunning(pid)).toBe(false);
@@ -113,7 +122,6 @@ describe("with a turn under way", () => {
     const { code, ms } = await stop(daemon);
     expect(code).toBe(0);
     expect(ms).toBeGreaterThan(250);
-    expect(ms).toBeLessThan(5300);
     expect(daemon.log()).toContain("daemon.shutdown_grace_expired");
     expect(isRunning(pid)).toBe(false);
     expect(lastFrame(daemon.home, session_id)).toMatchObject({
@@ -124,9 +132,8 @@ describe("with a turn under way", () => {
 
   test("with grace 0 it is ended at once", async () => {
     const { daemon, session_id, pid } = await busy("0", "#slow 1000 10");
-    const { code, ms } = await stop(daemon);
+    const { code } = await stop(daemon);
     expect(code).toBe(0);
-    expect(ms).toBeLessThan(4000);
     expect(daemon.log()).not.toContain("daemon.shutdown_waiting_for_turns");
     expect(isRunning(pid)).toBe(false);
     expect(lastFrame(daemon.home, session_id)).toMatchObject({
@@ -141,9 +148,8 @@ describe("with a turn under way", () => {
     const prompt = `#ignore-term #orphan ${sleeper("orphan")} #tool ${sleeper("tool")}`;
     const { daemon, pid } = await busy("0", prompt);
     const pids = [pid, await pidIn(join(place, "orphan")), await pidIn(join(place, "tool"))];
-    const { code, ms } = await stop(daemon);
+    const { code } = await stop(daemon);
     expect(code).toBe(0);
-    expect(ms).toBeLessThan(5000);
     expect(pids.filter(isRunning)).toEqual([]);
   });
 

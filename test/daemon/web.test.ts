@@ -67,7 +67,7 @@ test.skipIf(process.platform !== "linux" || !hasScript)(
     const { stdout } = spawnSync("script", ["-qfec", line, "/dev/null"], {
       env: envOf(first.home),
       encoding: "utf8",
-      timeout: 10_000,
+      timeout: 45_000,
     });
     await first.close();
     expect(stdout).toMatch(/^blemeesd: another blemeesd is running on \S+: `sm web` opens .*\r\n$/);

@@ -48,11 +48,10 @@ test.concurrent.each(FAULTS)(
 );
 
 test("a --version that never answers delays neither the start nor anybody's hello", async () => {
-  const startedMs = performance.now();
   const daemon = await startDaemon({ env: { FAKE_CLAUDE_FAULT: "version-hangs" } });
   try {
     const client = await daemon.connect();
-    expect(performance.now() - startedMs).toBeLessThan(4000); // the probe itself may take 5 s
+    expect(daemon.log()).not.toContain('"daemon.backends"'); // logged when the last probe has ended
     expect(client.frames[0]?.["backends"]).toEqual({});
     expect((await openDemo(client, newId())).type).toBe("blemeesd.opened");
   } finally {

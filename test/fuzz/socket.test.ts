@@ -6,17 +6,18 @@ import { seededRandom } from "../store/random.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { type Frame, RawClient } from "../support/raw-client.ts";
 import { checkOutbound } from "../support/schemas.ts";
+import { size } from "../support/sizes.ts";
 import { type Protocol, validFrame } from "./corpus.ts";
 import { mutate } from "./mutate.ts";
 import { Pinger } from "./pinger.ts";
 
 /** For each dialect. */
-const INPUTS = Number(process.env["SOCKET_INPUTS"] ?? 20_000);
+const INPUTS = size("SOCKET_INPUTS", 1_000);
 const PROTOCOLS: Protocol[] = ["blemees/2", "blemees/1"];
 const FIRST_FRAMES = 300;
 const BATCH = 50;
 const MAX_LINE = 65_536;
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 45_000;
 const LONG = { timeout: 600_000 };
 const IDS = ["s1", "s2", "s3"];
 /** Told when it happens, not in answer to a line. */

@@ -1,4 +1,4 @@
-// A million broken frames through the real inbound path (SAFETY.md, "fuzz of every wire"): FUZZ_INPUTS for more.
+// Broken frames through the real inbound path: 50,000 in the gate, FUZZ_INPUTS for more.
 import { expect, test } from "vitest";
 import { createDemoBackend } from "../../src/backends/acp/demo.ts";
 import { checkClaudeOptions } from "../../src/backends/claude/options.ts";
@@ -7,9 +7,10 @@ import { INBOUND } from "../../src/protocol/wire/blemees2.ts";
 import { blemees1 } from "../../src/servers/socket/blemees1.ts";
 import { blemees2 } from "../../src/servers/socket/blemees2.ts";
 import { figure } from "../crash/figure.ts";
+import { size } from "../support/sizes.ts";
 import { runCampaign, type Target } from "./campaign.ts";
 
-const INPUTS = Number(process.env["FUZZ_INPUTS"] ?? 1_000_000);
+const INPUTS = size("FUZZ_INPUTS", 50_000);
 const LONG = { timeout: 1_800_000 };
 const CONTROL_INPUTS = 50_000;
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-import type { Bug } from "./bugs.ts";
+import type { Bug, Edit } from "./bugs.ts";
 import type { Sessions } from "./world.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -13,16 +13,7 @@ export async function loadMutant({ edits }: Pick<Bug, "edits">): Promise<Session
   const cache = join(ROOT, "node_modules/.cache");
   mkdirSync(cache, { recursive: true });
   const dir = mkdtempSync(join(cache, "blemees-bug-"));
-  const changed = new Map<string, string>();
-  for (const { file, from, to } of edits) {
-    const text = changed.get(file) ?? readFileSync(join(ROOT, "src/sessions", file), "utf8");
-    const found = text.split(from).length - 1;
-    if (found !== 1) throw new Error(`src/sessions/${file} has ${found} times, not once: ${from}`);
-    changed.set(
-      file,
-      text.replace(from, () => to),
-    );
-  }
+  const changed = applyEdits(edits);
   const plugin: Plugin = {
     name: "bug",
     setup({ onLoad }) {
@@ -43,4 +34,19 @@ export async function loadMutant({ edits }: Pick<Bug, "edits">): Promise<Session
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** The changed sources by file name. */
+export function applyEdits(edits: readonly Edit[]): Map<string, string> {
+  const changed = new Map<string, string>();
+  for (const { file, from, to } of edits) {
+    const text = changed.get(file) ?? readFileSync(join(ROOT, "src/sessions", file), "utf8");
+    const found = text.split(from).length - 1;
+    if (found !== 1) throw new Error(`src/sessions/${file} has ${found} times, not once: ${from}`);
+    changed.set(
+      file,
+      text.replace(from, () => to),
+    );
+  }
+  return changed;
 }

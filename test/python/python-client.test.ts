@@ -51,7 +51,7 @@ test.skipIf(!hasPython)(
 test.skipIf(hasPython)("python3 is missing: the foreign client was not run", () => undefined);
 
 function runClient(args: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn("python3", [join(import.meta.dirname, "client.py"), ...args], { timeout: 18_000 });
+  const child = spawn("python3", [join(import.meta.dirname, "client.py"), ...args], { timeout: 55_000 });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {

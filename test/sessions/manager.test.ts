@@ -2,6 +2,7 @@
 import { expect, it, vi } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { ChangeView } from "../../src/protocol/wire/http.ts";
+import { PATIENT } from "../support/patience.ts";
 import { askOf, Ear, FakeBackend, gate, settle, user } from "./fakes.ts";
 import { runOf, spawn, textsOf, world } from "./system.ts";
 
@@ -302,7 +303,10 @@ it("wakes the parent once, wherever the daemon dies on the way", async () => {
     const wakes = () => (next.hub.table.row("root")?.inputs ?? []).filter(({ kind }) => kind === "wake");
     const told = () => wakes().filter(({ message_id }) => !message_id.endsWith("_again"));
     // Before its result is stored the turn was cut, which is told as well: always exactly one.
-    await vi.waitFor(() => expect(told(), `died behind write ${at} of ${orders.length}`).toHaveLength(1));
+    await vi.waitFor(
+      () => expect(told(), `died behind write ${at} of ${orders.length}`).toHaveLength(1),
+      PATIENT,
+    );
     await settle(30);
     expect(told()).toHaveLength(1);
   }

@@ -1,5 +1,6 @@
 // Seeded randomness, so that a failing run can be repeated: `CHAOS_SEEDS` says how many seeds, a failure names
 // its own.
+import { size } from "../support/sizes.ts";
 
 export type Random = (below: number) => number;
 
@@ -14,9 +15,8 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-export function seedCount(normal: number): number {
-  const wanted = Number(process.env["CHAOS_SEEDS"] ?? Number.NaN);
-  return Number.isInteger(wanted) && wanted > 0 ? wanted : normal;
+export function seedCount(gate: number): number {
+  return size("CHAOS_SEEDS", gate);
 }
 
 /** Runs every seed; the first that fails is named in the error. */

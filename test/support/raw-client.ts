@@ -1,5 +1,6 @@
 // A client that speaks frames and hides nothing: every frame is kept, and `next` waits for the one you want.
 import { connect, type Socket } from "node:net";
+import { PATIENCE_MS } from "./patience.ts";
 
 export type Frame = Record<string, unknown> & { type: string };
 
@@ -8,8 +9,6 @@ interface Waiter {
   resolve(frame: Frame): void;
   reject(error: Error): void;
 }
-
-const PATIENCE_MS = 15_000;
 
 export class RawClient {
   /** Everything received, in order. */

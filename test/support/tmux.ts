@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, vi } from "vitest";
+import { PATIENCE_MS } from "./patience.ts";
 
 export interface TerminalOptions {
   command: readonly string[];
@@ -16,7 +17,6 @@ export interface TerminalOptions {
   saveTo?: string;
 }
 
-const PATIENCE_MS = 20_000;
 const CONFIG = `
 set -g default-terminal screen-256color
 set -g escape-time 0

@@ -36,7 +36,7 @@ async function say(terminal: TmuxTerminal, text: string): Promise<void> {
 
 describe.skipIf(tmuxVersion() === undefined)(
   "the session's screen in a terminal",
-  { timeout: 40_000 },
+  { timeout: 90_000 },
   () => {
     let terminal: TmuxTerminal;
 
@@ -130,7 +130,7 @@ describe.skipIf(tmuxVersion() === undefined)(
   },
 );
 
-describe.skipIf(tmuxVersion() === undefined)("ways out of the screen", { timeout: 40_000 }, () => {
+describe.skipIf(tmuxVersion() === undefined)("ways out of the screen", { timeout: 90_000 }, () => {
   test("Ctrl-Z gives the terminal back, fg brings the screen with the draft, SIGTERM ends it", async () => {
     const terminal = open({ PS1: "% ", PROGRAM: program, NODE: process.execPath }, ["bash", "--norc", "-i"]);
     try {
@@ -191,7 +191,7 @@ describe.skipIf(tmuxVersion() === undefined)("ways out of the screen", { timeout
     try {
       await terminal.until("ready");
       terminal.press("C-c", "C-c");
-      await vi.waitFor(() => expect(terminal.ask("#{alternate_on}")).toBe("0"), { timeout: 20_000 });
+      await vi.waitFor(() => expect(terminal.ask("#{alternate_on}")).toBe("0"), { timeout: 45_000 });
       terminal.press("C-c");
       expect(await terminal.ended()).toBe(0);
     } finally {

@@ -182,9 +182,7 @@ describe("an interrupt", () => {
     const { run, sink } = started;
     await run.send(user("#stubborn"));
     await sink.untilEvent("agent.delta");
-    const startedMs = performance.now();
     await run.interrupt();
-    expect(performance.now() - startedMs).toBeLessThan(4000);
     expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
     expect(await say(started, "#slow 20 10 #say second")).toBe("second");
     expect(sink.texts).toEqual(["second"]);

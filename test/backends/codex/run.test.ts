@@ -4,6 +4,7 @@ import { uptime } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { Ask, Run } from "../../../src/backends/types.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { type Started, user } from "../conformance.ts";
 import { isRunning, pidIn } from "../processes.ts";
 import type { Recorder } from "../recorder.ts";
@@ -302,7 +303,7 @@ describe("interrupt", () => {
       const early = await pidIn(file("early"));
       // The kernel counts the start of a process in hundredths of a second.
       const earlyS = uptime();
-      await vi.waitFor(() => expect(uptime()).toBeGreaterThan(earlyS + 0.05));
+      await vi.waitFor(() => expect(uptime()).toBeGreaterThan(earlyS + 0.05), PATIENT);
       const leaver = `(setsid sh -c 'echo $$ > ${file("late")}; exec sleep 1000' &); echo $$ > ${file("sh")}; sleep 1000`;
       await run.send(user(`#tool ${leaver}`));
       const [late, shell] = [await pidIn(file("late")), await pidIn(file("sh"))];

@@ -6,9 +6,9 @@ import { openFleet } from "../../../src/client/view/fleet-source.ts";
 import type { ChangeView, ViewPort } from "../../../src/client/view/port.ts";
 import { shareChanges } from "../../../src/client/view/share.ts";
 import { startDaemon } from "../../support/daemon.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { aView } from "../session-views.ts";
 
-const PATIENT = { timeout: 15_000, interval: 5 };
 const FAST = { initialMs: 1, maxMs: 2 };
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { highlight, languageOf } from "../../../src/client/view/highlight.ts";
-import { runs } from "../../support/runs.ts";
+import { runs } from "../../support/sizes.ts";
 
 const LANGUAGES = [
   ...[

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { entryLines } from "../../../src/cli/sm/entry-lines.ts";
 import type { Entry, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, changedEntries, emptyView } from "../../../src/client/view.ts";
-import { runs } from "../../support/runs.ts";
+import { runs } from "../../support/sizes.ts";
 import type { Frame } from "./view-inputs.ts";
 
 const TYPES = [

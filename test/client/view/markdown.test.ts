@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Block, MarkdownReader, markdownBlocks } from "../../../src/client/view/markdown.ts";
-import { runs } from "../../support/runs.ts";
+import { runs } from "../../support/sizes.ts";
 
 const words = (text: string): { kind: "text"; text: string } => ({ kind: "text", text });
 

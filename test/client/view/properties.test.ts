@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { View, ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, emptyView, type Limits } from "../../../src/client/view.ts";
-import { IS_CHAOS, runs } from "../../support/runs.ts";
+import { IS_CHAOS, runs } from "../../support/sizes.ts";
 import { noticeOf, pending, resolved } from "../request-rows.ts";
 import {
   call,

@@ -4,9 +4,9 @@ import type { StreamItem, ViewPort } from "../../../src/client/view/port.ts";
 import { openSource, type SourceOptions } from "../../../src/client/view/source.ts";
 import type { ViewInput } from "../../../src/client/view/types.ts";
 import { applyInputs, emptyView, keptFrom } from "../../../src/client/view.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { anEvent, aView } from "../session-views.ts";
 
-const PATIENT = { timeout: 10_000, interval: 5 };
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();

@@ -4,8 +4,8 @@ import { HttpClient } from "../../../src/client/index.ts";
 import { openSource, type SourceOptions } from "../../../src/client/view/source.ts";
 import type { ViewInput } from "../../../src/client/view/types.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { PATIENT } from "../../support/patience.ts";
 
-const PATIENT = { timeout: 15_000, interval: 10 };
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();

@@ -21,6 +21,7 @@ import {
   status,
   stuck,
 } from "../../support/model-server.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { TmuxTerminal, tmuxVersion } from "../../support/tmux.ts";
 import { Machine } from "../manager/machine.ts";
 
@@ -81,7 +82,7 @@ async function readOn(screen: TmuxTerminal): Promise<string[]> {
         const page = screen.screen();
         expect(bodyOf(page)).not.toBe(bodyOf(pages.at(-1)));
         return page;
-      }),
+      }, PATIENT),
     );
   }
   return pages;

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { PATIENT } from "../../support/patience.ts";
 import { TmuxTerminal } from "../../support/tmux.ts";
 import { Machine } from "../manager/machine.ts";
 import { Chromium, findBrowser, type Window } from "./browser.ts";
@@ -120,7 +121,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     terminal.press("y");
     for (const { page } of [one, two]) {
       await shows(page, /mkdir answered-in-terminal[\s\S]*tool said/);
-      await vi.waitFor(async () => expect(await page.locator(".card.is-waiting").count()).toBe(0));
+      await vi.waitFor(async () => expect(await page.locator(".card.is-waiting").count()).toBe(0), PATIENT);
     }
     expect(has("answered-in-terminal")).toBe(true);
     for (const { page } of [one, two]) await stateIs(page, "idle");
@@ -143,7 +144,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     await shows(page, /^after the crash$/m);
     expect((await feedText(page)).match(/^before the crash$/gm)).toHaveLength(1);
     expect(await page.inputValue(".composer-text")).toBe("a draft");
-    await vi.waitFor(async () => expect(await page.locator(".banner").count()).toBe(0));
+    await vi.waitFor(async () => expect(await page.locator(".banner").count()).toBe(0), PATIENT);
   });
 
   test("a link works once; a second use is told what to do", async () => {

@@ -126,7 +126,7 @@ describe("a command hook", () => {
     expect(outcome.warnings).toEqual([expect.stringContaining("500 ms")]);
     for (const name of ["inner", "outer", "away"]) {
       const pid = await pidIn(join(cwd, name));
-      await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000, interval: 20 });
+      await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 45_000, interval: 20 });
     }
   });
 
@@ -137,7 +137,7 @@ describe("a command hook", () => {
     const pid = await pidIn(join(cwd, "pid"));
     control.abort();
     expect(await outcome).toMatchObject({ blocked: true, reason: "aborted" });
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 45_000, interval: 20 });
   });
 
   test("is not started when the turn has already ended", async () => {

@@ -251,7 +251,7 @@ describe("what was allowed", () => {
 
   test.each([
     "ls src",
-    "rg -n --hidden x",
+    "grep -n x a.txt",
     "git diff --stat HEAD",
     "git log --oneline -n 5",
     "head -n 5 a.txt",

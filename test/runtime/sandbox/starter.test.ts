@@ -59,6 +59,6 @@ describe.skipIf(reason !== undefined)("a command in the sandbox", () => {
     await new Promise((resolve) => child.stdout.once("data", resolve));
     expect(asleep(seconds).length).toBeGreaterThan(0);
     child.kill("SIGKILL");
-    await expect.poll(() => asleep(seconds), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => asleep(seconds), { timeout: 45_000 }).toEqual([]);
   });
 });

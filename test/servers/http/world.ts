@@ -197,7 +197,7 @@ function connected(socket: Socket): Promise<Socket> {
 
 /** As `expect.poll`, with the patience that a busy machine needs. */
 export function eventually<T>(look: () => T) {
-  return expect.poll(look, { timeout: 15_000, interval: 10 });
+  return expect.poll(look, { timeout: 45_000, interval: 10 });
 }
 
 /** Everything that comes until the other side closes. */

@@ -60,7 +60,7 @@ describe.each(DRIVERS)("%s", (driver, envOf) => {
     const { session_id, row } = await waitingClaude(client);
     const stoppedMs = Date.now();
     await stop("SIGTERM", client);
-    expect(Date.now() - stoppedMs).toBeLessThan(10_000);
+    expect(Date.now() - stoppedMs).toBeLessThan(50_000);
     client = await start();
     await settledAs(client, session_id, row.request_id);
   });

@@ -30,7 +30,7 @@ test(
   async () => {
     const seen: Counts = { refused: 0, lost: 0, deleted: 0, rotated: 0, requestsLost: 0 };
     // Real databases: one seed here for twenty of the simulated disk alone.
-    const seeds = Math.ceil(seedCount(1_500) / 20);
+    const seeds = Math.ceil(seedCount(400) / 20);
     for (let seed = 1; seed <= seeds; seed += 1) {
       await live(seededRandom(seed), seen).catch((cause: unknown) => {
         throw new Error(`seed ${seed}: ${String(cause)}`, { cause });

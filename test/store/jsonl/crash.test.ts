@@ -42,7 +42,7 @@ test(
       requestsBack: 0,
       requestsMoved: 0,
     };
-    forEachSeed(seedCount(1_500), (random) => {
+    forEachSeed(seedCount(400), (random) => {
       const world: World = {
         disk: new FakeDisk(),
         random,

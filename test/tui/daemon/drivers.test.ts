@@ -6,8 +6,8 @@ import type { ViewInput } from "../../../src/client/view/types.ts";
 import { createFleetDriver } from "../../../src/tui/daemon/fleet-driver.ts";
 import { createSessionDriver } from "../../../src/tui/daemon/session-driver.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { PATIENT } from "../../support/patience.ts";
 
-const PATIENT = { timeout: 15_000, interval: 10 };
 let daemon: TestDaemon;
 let http: HttpClient;
 const closers: (() => unknown)[] = [];

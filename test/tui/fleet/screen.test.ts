@@ -5,6 +5,7 @@ import { fleetScreen } from "../../../src/tui/fleet/screen.tsx";
 import type { App, Opener, Screen } from "../../../src/tui/screen-types.ts";
 import type { FleetDriver, SessionDriver } from "../../../src/tui/types.ts";
 import { aView } from "../../client/session-views.ts";
+import { PATIENT } from "../../support/patience.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -45,7 +46,7 @@ test("a key that comes while the session's screen is loaded does nothing to the 
   screen.onInput({ kind: "key", chord: "enter" });
   screen.onInput({ kind: "text", text: "x" });
   loaded(() => () => screen);
-  await vi.waitFor(() => expect(app.open).toHaveBeenCalledOnce());
+  await vi.waitFor(() => expect(app.open).toHaveBeenCalledOnce(), PATIENT);
   expect(open).toHaveBeenCalledWith("s1");
   expect(interrupt).not.toHaveBeenCalled();
   screen.onInput({ kind: "text", text: "x" });
@@ -62,13 +63,13 @@ test("a form that was opened while the daemon was away learns the agents when it
   link("lost");
   app.changed.mockClear();
   screen.onInput({ kind: "text", text: "n" });
-  await vi.waitFor(() => expect(app.changed).toHaveBeenCalledTimes(2));
+  await vi.waitFor(() => expect(app.changed).toHaveBeenCalledTimes(2), PATIENT);
   screen.onInput({ kind: "key", chord: "enter" });
   expect(spawn).not.toHaveBeenCalled();
   link("live");
   await vi.waitFor(() => {
     screen.onInput({ kind: "key", chord: "enter" });
     expect(spawn).toHaveBeenCalledWith(expect.objectContaining({ backend: "claude" }));
-  });
+  }, PATIENT);
   expect(backends).toHaveBeenCalledTimes(2);
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Entry, RequestRow } from "../../../src/client/view/types.ts";
 import { type Row, requestRows } from "../../../src/tui/rows/index.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
-import { IS_CHAOS } from "../../support/runs.ts";
+import { IS_CHAOS } from "../../support/sizes.ts";
 import { rowsOf, text, thinking, tool, user } from "./entries.ts";
 
 const CORPUS: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import type { Entry } from "../../../src/client/view/types.ts";
 import { createFeedLayout } from "../../../src/tui/rows/index.ts";
 import { piece } from "../../../src/tui/rows/style.ts";
 import { cutLine, lineWidth, widthOf, wrapHard, wrapWords } from "../../../src/tui/rows/wrap.ts";
-import { runs } from "../../support/runs.ts";
+import { runs } from "../../support/sizes.ts";
 import { draw, drawn, rowsOf, text, thinking, tool, user } from "./entries.ts";
 
 const anyText = fc.oneof(

@@ -6,7 +6,7 @@ import { requestLines } from "../../../src/cli/request-text.ts";
 import type { RequestPayload } from "../../../src/client/index.ts";
 import { requestRows } from "../../../src/tui/rows/index.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
-import { runs } from "../../support/runs.ts";
+import { runs } from "../../support/sizes.ts";
 
 const PLAIN = { hasColour: false };
 

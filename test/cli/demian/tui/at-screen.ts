@@ -28,6 +28,6 @@ export async function decide(screen: TmuxTerminal, key: string, what: string | R
       screen.press(key);
       await screen.untilGone(what, 1_200);
     },
-    { timeout: 20_000 },
+    { timeout: 45_000 },
   );
 }

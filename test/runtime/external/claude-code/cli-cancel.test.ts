@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ClaudeMessage } from "../../../../src/runtime/external/claude-code/transport.ts";
 import { processesWith, untilGone, untilRuns } from "../../../e2e/processes.ts";
+import { PATIENT } from "../../../support/patience.ts";
 import { CliStage, type Heard, notices } from "./cli-stage.ts";
 
 let stage: CliStage;
@@ -87,7 +88,7 @@ describe("37: cancellation", () => {
     const heard = stage.hear("hello", { signal: controller.signal });
     await vi.waitFor(() => {
       expect(processesWith(mark())).toMatchObject([{ command: expect.stringContaining("--output-format") }]);
-    });
+    }, PATIENT);
     controller.abort();
     const { error, messages } = await heard;
     expect(error).toBeUndefined();
