@@ -2,8 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect, vi } from "vitest";
 import type { Random } from "../store/random.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { PATIENT } from "../support/patience.ts";
 import { IS_CHAOS } from "../support/sizes.ts";
 import { cast, Life } from "./life.ts";
 import { type Marked, markedProcesses } from "./marked.ts";
@@ -53,7 +55,10 @@ export class Site {
     await life.begin();
     // Now and then it dies while the sessions are still being opened and replayed.
     const isEarly = this.#random(8) === 0;
-    if (!isEarly) await replayed(life);
+    if (!isEarly) {
+      await replayed(life);
+      await vi.waitFor(() => expect(life.asked).toBeGreaterThan(1), PATIENT);
+    }
     await sleep(this.#random(isEarly ? EARLY_MS : RUN_MS));
     await this.#kill(daemon, life);
   }

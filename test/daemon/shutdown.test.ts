@@ -1,5 +1,5 @@
 // Spec §9.5: how the daemon stops. Clients are told, turns may finish, nothing is left behind.
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -165,12 +165,15 @@ describe("with a turn under way", () => {
   test.each(["sqlite", "jsonl"] as const)(
     "a second daemon that is started meanwhile ends at once and takes nothing from the first one's turn: %s",
     async (driver) => {
-      const { daemon, session_id } = await busy("20", "#slow 60 20 #say finished", driver);
+      const go = join(mkdtempSync(join(tmpdir(), "blemees-go-")), "go");
+      const prompt = `#tool while [ ! -e ${go} ]; do sleep 0.05; done #say finished`;
+      const { daemon, session_id } = await busy("60", prompt, driver);
       const stopping = stop(daemon);
       await untilDismissed(daemon.socket);
       const second = run([], daemon.home);
       expect(second.status).toBe(1);
       expect(second.stderr).toContain("another blemeesd is running");
+      writeFileSync(go, "");
       expect((await stopping).code).toBe(0);
       const third = await start("1", driver, daemon.home);
       const client = await third.connect();
