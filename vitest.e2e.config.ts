@@ -6,8 +6,6 @@ export default defineConfig({
     pool: "threads",
     // A claude needs 0.8 s of a core to start; two files at a time keep two cores busy.
     maxWorkers: 2,
-    // Real processes on a shared machine: CI looks twice before it calls a change broken. A fault fails twice.
-    retry: process.env["CI"] === undefined ? 0 : 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

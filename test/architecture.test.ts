@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { findLayerFaults, readLayers } from "./docs/layers.ts";
 import { findCycles, importsOf, reachableFrom, readSources, type Source } from "./docs/sources.ts";
 import { findImportEffects } from "./docs/top-level.ts";
+import { sortTests } from "./lanes.ts";
 import { ROOT } from "./support/daemon.ts";
 
 const MAX_LINES = 400;
@@ -207,3 +208,30 @@ function ioOf(start: string, sources: readonly Source[]): string[] {
       .map(({ target }) => `${source.path}: ${target}`),
   );
 }
+
+describe("tests", () => {
+  const tests = readSources(ROOT, "test", [".ts"]);
+  const configs = ["vitest.config.ts", "vitest.e2e.config.ts", "vitest.chaos.config.ts"];
+
+  test("every test is named by `test`", () => {
+    const others = tests.filter(({ text }) => /import \{[^}]*\bit\b[^}]*\} from "vitest"/.test(text));
+    expect(others.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("no test is tried twice", () => {
+    const texts = [...tests, ...configs.map((path) => bad(path, readFileSync(`${ROOT}/${path}`, "utf8")))];
+    const retried = texts.filter(({ text }) => /^\s*retry: (?!\{)|\bretry: \d+[^\n]*\}, (async )?\(/m.test(text));
+    expect(retried.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("each test file is in one lane, and one that starts processes is not in the unit lane", () => {
+    const { unit, process } = sortTests(ROOT);
+    const all = tests
+      .map(({ path }) => path)
+      .filter((path) => /^test\/(?!e2e\/|chaos\/).*\.test\.ts$/.test(path));
+    expect([...unit, ...process].sort()).toEqual(all.sort());
+    expect(process).toContain("test/daemon/shutdown.test.ts"); // through a helper
+    expect(process).toContain("test/base/descendants.test.ts");
+    expect(unit).toContain("test/base/json.test.ts");
+  });
+});

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { withAgentTools } from "../../src/daemon/agent-tools.ts";
 
-it("puts our own sm before everything else on the agents' PATH, and changes nothing else", () => {
+test("puts our own sm before everything else on the agents' PATH, and changes nothing else", () => {
   const dir = mkdtempSync(join(tmpdir(), "tools-"));
   onTestFinished(() => rmSync(dir, { recursive: true }));
   const tools = pathToFileURL(`${dir}/`);
@@ -17,7 +17,7 @@ it("puts our own sm before everything else on the agents' PATH, and changes noth
   expect(withAgentTools({}, tools)).toMatchObject({ PATH: dir });
 });
 
-it("leaves the PATH alone when the tools are not built", () => {
+test("leaves the PATH alone when the tools are not built", () => {
   const env = { PATH: "/bin" };
   expect(withAgentTools(env, new URL("file:///nowhere/at/all/"))).toBe(env);
 });

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 interface Figures {
   frames: number;
@@ -57,7 +57,7 @@ describe.each([{ isNative: true }, { isNative: false }])("agent and reader, nati
     }
   }
 
-  it("counts every event of every session through the relay, in order, turn after turn", async () => {
+  test("counts every event of every session through the relay, in order, turn after turn", async () => {
     const relay = await startRelay(context);
     const load: Load = await Load.open(context, relay.socketPath, 3);
     for (let turn = 0; turn < 2; turn++) {
@@ -68,7 +68,7 @@ describe.each([{ isNative: true }, { isNative: false }])("agent and reader, nati
     await relay.stop();
   });
 
-  it("measures a paced stream from the agent's write to the reader's read", async () => {
+  test("measures a paced stream from the agent's write to the reader's read", async () => {
     const relay = await startRelay(context);
     const load: Load = await Load.open(context, relay.socketPath, 1);
     const figures = await load.pace(200, 0.2);
@@ -80,12 +80,12 @@ describe.each([{ isNative: true }, { isNative: false }])("agent and reader, nati
     await relay.stop();
   });
 
-  it("accepts a gapless stream", async () => {
+  test("accepts a gapless stream", async () => {
     const figures = await turnAgainst([delta(1), result(2)]);
     expect(figures).toMatchObject({ frames: 2, deltas: 1, results: 1, missing: 0, duplicates: 0 });
   });
 
-  it.each([
+  test.each([
     ["a missing seq", [delta(1), result(3)], "1 missing"],
     ["a first seq that is not 1", [delta(2), result(3)], "1 missing"],
     ["a duplicate seq", [delta(1), delta(1), result(2)], "1 twice"],
@@ -97,12 +97,12 @@ describe.each([{ isNative: true }, { isNative: false }])("agent and reader, nati
   });
 });
 
-it("takes the middle, or the mean of the two middles", () => {
+test("takes the middle, or the mean of the two middles", () => {
   expect(median([3, 1, 2])).toBe(2);
   expect(median([4, 1, 2, 3])).toBe(2.5);
 });
 
-it("a figure that was never measured misses its target", () => {
+test("a figure that was never measured misses its target", () => {
   const isMet = (row: object) => judge(row).every((goal: { isMet: boolean }) => goal.isMet);
   expect(isMet({ id: "replay", value: 200_000 })).toBe(true);
   expect(isMet({ id: "replay", value: 199_999 })).toBe(false);
@@ -111,7 +111,7 @@ it("a figure that was never measured misses its target", () => {
   expect(isMet({ id: "throughput.8.memory", value: 70 })).toBe(false);
 });
 
-it.skipIf(!IS_LINUX)("finds the processes below one, and the processes below those", async () => {
+test.skipIf(!IS_LINUX)("finds the processes below one, and the processes below those", async () => {
   const shell = spawn("sh", ["-c", "sh -c 'sleep 60; true' & echo $!; wait"], {
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -1,5 +1,5 @@
 // The durable queue: in order, one at a time, at most once, whatever fails in between.
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import type { Session } from "../../src/sessions/session.ts";
@@ -24,7 +24,7 @@ const send = (session: Session, text: string, key?: string) =>
 const stateOf = (row: SessionRow, message_id: string) =>
   row.inputs?.find((record) => record.message_id === message_id)?.state;
 
-it("delivers what was queued one turn at a time, in order", async () => {
+test("delivers what was queued one turn at a time, in order", async () => {
   const { on, session } = await spawned(stage(), "one");
   const two = await send(session, "two");
   await send(session, "three");
@@ -44,7 +44,7 @@ it("delivers what was queued one turn at a time, in order", async () => {
   expect(on.backend.runs).toHaveLength(1);
 });
 
-it("puts a message that is wanted first before the others", async () => {
+test("puts a message that is wanted first before the others", async () => {
   const { on, session } = await spawned(stage(), "one");
   await send(session, "two");
   await session.delivery.add({ message: user("first"), kind: "user", isFirst: true });
@@ -53,7 +53,7 @@ it("puts a message that is wanted first before the others", async () => {
   expect(on.backend.last.sent).toEqual([user("one"), user("first")]);
 });
 
-it("tells of a message only when it is stored, and refuses what the disk does not take", async () => {
+test("tells of a message only when it is stored, and refuses what the disk does not take", async () => {
   const { on, session } = await spawned(stage(), "one");
   on.store.failing = true;
   await expect(send(session, "two")).rejects.toMatchObject({ code: "store_failed" });
@@ -65,7 +65,7 @@ it("tells of a message only when it is stored, and refuses what the disk does no
   expect(on.backend.last.sent).toEqual([user("one"), user("three")]);
 });
 
-it("gives a message to the agent only when its leaving the queue is stored", async () => {
+test("gives a message to the agent only when its leaving the queue is stored", async () => {
   const { on, session } = await spawned();
   const run = on.backend.last;
   const stored: unknown[] = [];
@@ -78,7 +78,7 @@ it("gives a message to the agent only when its leaving the queue is stored", asy
   expect(stored).toEqual([{ queue: undefined, states: ["delivered"], turn: expect.anything() }]);
 });
 
-it("does not give the agent a message whose leaving the queue could not be stored", async () => {
+test("does not give the agent a message whose leaving the queue could not be stored", async () => {
   const { on, session } = await spawned(stage(), "one");
   const { input } = await send(session, "two");
   on.store.failing = true;
@@ -94,7 +94,7 @@ it("does not give the agent a message whose leaving the queue could not be store
   expect(on.backend.last.sent).toEqual([user("one"), user("two")]);
 });
 
-it("carries out the same key once, and refuses it for something else", async () => {
+test("carries out the same key once, and refuses it for something else", async () => {
   const { session } = await spawned(stage(), "one");
   const first = await send(session, "two", "k");
   const again = await send(session, "two", "k");
@@ -103,7 +103,7 @@ it("carries out the same key once, and refuses it for something else", async () 
   expect(session.delivery.queued).toHaveLength(1);
 });
 
-it("cancels what waits, and says why it cannot cancel what does not", async () => {
+test("cancels what waits, and says why it cannot cancel what does not", async () => {
   const { on, session } = await spawned(stage(), "one");
   const two = await send(session, "two");
   const cancelled = await session.delivery.cancel(two.input.message_id);
@@ -118,7 +118,7 @@ it("cancels what waits, and says why it cannot cancel what does not", async () =
   await expect(session.delivery.cancel("msg_x")).rejects.toThrow(/is not known/);
 });
 
-it("takes at most 100 messages and says what to do", async () => {
+test("takes at most 100 messages and says what to do", async () => {
   const { session } = await spawned(stage(), "one");
   await Promise.all(Array.from({ length: 100 }, (_, n) => send(session, `n${n}`)));
   await expect(send(session, "more")).rejects.toMatchObject({
@@ -127,7 +127,7 @@ it("takes at most 100 messages and says what to do", async () => {
   });
 });
 
-it("waits while something is asked, and goes on when it is answered and the turn is over", async () => {
+test("waits while something is asked, and goes on when it is answered and the turn is over", async () => {
   const { on, session } = await spawned(stage(), "one");
   on.backend.last.ask(askOf("a"));
   await settle();
@@ -145,7 +145,7 @@ it("waits while something is asked, and goes on when it is answered and the turn
   expect(on.backend.last.sent).toEqual([user("one"), user("two")]);
 });
 
-it("keeps a message that met a turn of the agent's own, and delivers it behind that", async () => {
+test("keeps a message that met a turn of the agent's own, and delivers it behind that", async () => {
   const { on, session } = await spawned();
   const run = on.backend.last;
   let refuse = true;
@@ -162,7 +162,7 @@ it("keeps a message that met a turn of the agent's own, and delivers it behind t
   expect(run.sent).toEqual([user("one")]);
 });
 
-it("gives up a message that the agent cannot take, tells why, and goes on with the next", async () => {
+test("gives up a message that the agent cannot take, tells why, and goes on with the next", async () => {
   const { on, session } = await spawned();
   const run = on.backend.last;
   run.send = async (message) => {
@@ -179,7 +179,7 @@ it("gives up a message that the agent cannot take, tells why, and goes on with t
   expect(run.sent).toEqual([user("good")]);
 });
 
-it("holds the queue while the agent does not start, and tries again at the next message", async () => {
+test("holds the queue while the agent does not start, and tries again at the next message", async () => {
   const { on, session } = await spawned();
   on.backend.last.end(false, 1);
   on.backend.failing = new CodedError("spawn_failed", "no such program");
@@ -193,7 +193,7 @@ it("holds the queue while the agent does not start, and tries again at the next 
   expect(on.backend.last.sent).toEqual([user("one")]);
 });
 
-it("brings the queue over a restart, and what was delivered before is not delivered again", async () => {
+test("brings the queue over a restart, and what was delivered before is not delivered again", async () => {
   const before = stage();
   const { session } = await spawned(before, "one");
   await send(session, "two");
@@ -208,7 +208,7 @@ it("brings the queue over a restart, and what was delivered before is not delive
   expect(after.backend.last.order).toMatchObject({ resume: true, session_id: "m" });
 });
 
-it("does not start a stopped session for a wake, but delivers it with the next message of a person", async () => {
+test("does not start a stopped session for a wake, but delivers it with the next message of a person", async () => {
   const { on, session } = await spawned();
   await session.halt({ isAsked: false });
   await session.delivery.add({ message: user("wake up"), kind: "wake", message_id: "wake_1" });
@@ -219,7 +219,7 @@ it("does not start a stopped session for a wake, but delivers it with the next m
   expect(on.backend.last.sent).toEqual([user("wake up")]);
 });
 
-it("recognises a wake that is told twice", async () => {
+test("recognises a wake that is told twice", async () => {
   const { session } = await spawned(stage(), "one");
   const wake = { message: user("wake up"), kind: "wake" as const, message_id: "wake_1" };
   await session.delivery.add(wake);
@@ -227,7 +227,7 @@ it("recognises a wake that is told twice", async () => {
   expect(session.delivery.queued).toHaveLength(1);
 });
 
-it("keeps the agent of a spawned session between turns, and lets it go when it was idle for long", async () => {
+test("keeps the agent of a spawned session between turns, and lets it go when it was idle for long", async () => {
   const { on, session } = await spawned(stage(), "one");
   on.backend.last.result();
   await settle();
@@ -242,7 +242,7 @@ it("keeps the agent of a spawned session between turns, and lets it go when it w
   expect(on.backend.last.sent).toEqual([user("two")]);
 });
 
-it("does not let a spawned session go while something of it is under way", async () => {
+test("does not let a spawned session go while something of it is under way", async () => {
   const { on, session } = await spawned(stage(), "one");
   const late = Date.now() + 1_000_000;
   expect(await on.hub.reap(1, late)).toBe(0);
@@ -252,7 +252,7 @@ it("does not let a spawned session go while something of it is under way", async
   expect(session.conversation.isRunning).toBe(true);
 });
 
-it("spawns the same key once, also after a restart", async () => {
+test("spawns the same key once, also after a restart", async () => {
   const on = stage();
   const order = { backend: "fake", message: user("one"), key: "k1" };
   const parts = { table: on.hub.table, ...any };
@@ -267,7 +267,7 @@ it("spawns the same key once, also after a restart", async () => {
   expect(later.backend.runs).toEqual([]);
 });
 
-it("spawns a key once whatever id is asked for with it, and whatever order the body's keys stand in", async () => {
+test("spawns a key once whatever id is asked for with it, and whatever order the body's keys stand in", async () => {
   const on = stage();
   const parts = { table: on.hub.table, ...any };
   const order = { backend: "fake", message: user("one"), key: "k", options: { a: 1, b: { c: 2, d: 3 } } };
@@ -286,7 +286,7 @@ it("spawns a key once whatever id is asked for with it, and whatever order the b
   expect(on.backend.runs).toHaveLength(1);
 });
 
-it("refuses a message that no queue could hold, also as the first one", async () => {
+test("refuses a message that no queue could hold, also as the first one", async () => {
   const on = stage();
   const order = { backend: "fake", session_id: "m", message: user("x".repeat(5 * 1024 * 1024)) };
   await expect(spawnSession(order, { table: on.hub.table, ...any })).rejects.toMatchObject({
@@ -296,7 +296,7 @@ it("refuses a message that no queue could hold, also as the first one", async ()
   expect(on.hub.table.row("m")).toBeUndefined();
 });
 
-it("leaves nothing behind when the agent of a spawn does not start, or the disk does not take it", async () => {
+test("leaves nothing behind when the agent of a spawn does not start, or the disk does not take it", async () => {
   const on = stage();
   const parts = { table: on.hub.table, ...any };
   on.backend.failing = new CodedError("spawn_failed", "no such program");

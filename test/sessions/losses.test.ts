@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { openLosses } from "../../src/store/losses.ts";
 import { FakeStore, settle, user } from "./fakes.ts";
 import { type World, world } from "./system.ts";
@@ -23,7 +23,7 @@ async function life(store: FakeStore): Promise<World> {
 const pageOf = (on: World, since_seq: number) =>
   on.manager.events({ session_id: "a", since_seq, limit: 100, waitMs: 0 });
 
-it("tells the gap after a death in a time without log, once, and not where nothing was lost", async () => {
+test("tells the gap after a death in a time without log, once, and not where nothing was lost", async () => {
   const store = new FakeStore();
   const first = await life(store);
   for (const id of ["a", "b"]) {
@@ -55,7 +55,7 @@ it("tells the gap after a death in a time without log, once, and not where nothi
   expect((await pageOf(third, before)).events.filter(isMarker)).toHaveLength(1);
 });
 
-it("has nothing to tell when the log took frames again before the death", async () => {
+test("has nothing to tell when the log took frames again before the death", async () => {
   const store = new FakeStore();
   const first = await life(store);
   await first.manager.spawn({ backend: "fake", session_id: "a", message: user("go") });
@@ -71,7 +71,7 @@ it("has nothing to tell when the log took frames again before the death", async 
   expect((await pageOf(second, 0)).events.filter(isMarker)).toHaveLength(1);
 });
 
-it("is a file of one size from the start, and what is not ours in it is nothing", () => {
+test("is a file of one size from the start, and what is not ours in it is nothing", () => {
   const losses = openLosses(path);
   const { size } = statSync(path);
   for (let n = 0; n < 2_000; n += 1) losses.lost(`session-${n}`, n);

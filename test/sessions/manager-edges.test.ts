@@ -1,5 +1,5 @@
 // Corners of queues, families and limits that reviewers found: each was once wrong.
-import { expect, it } from "vitest";
+import { expect, test } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { drain } from "../../src/sessions/shutdown.ts";
@@ -22,7 +22,7 @@ async function woken(): Promise<World> {
   return on;
 }
 
-it("starts again behind a death in a wake's turn, also when the queue is full", async () => {
+test("starts again behind a death in a wake's turn, also when the queue is full", async () => {
   const on = await woken();
   for (let n = 0; n < 100; n += 1) await on.manager.input({ session_id: "root", message: user(`n${n}`) });
   const next = await world({ store: on.store });
@@ -31,7 +31,7 @@ it("starts again behind a death in a wake's turn, also when the queue is full", 
   expect(textsOf(runOf(next, "root"))[0]).toMatch(/daemon was restarted/);
 });
 
-it("tells a wake once more behind an orderly stop that cut its turn", async () => {
+test("tells a wake once more behind an orderly stop that cut its turn", async () => {
   const on = await woken();
   await on.quiet();
   await drain(on.hub, 0, new AbortController().signal, silentLog);
@@ -40,7 +40,7 @@ it("tells a wake once more behind an orderly stop that cut its turn", async () =
   expect(textsOf(runOf(next, "root"))[0]).toMatch(/daemon was restarted/);
 });
 
-it("keeps a message that was taken while an open failed", async () => {
+test("keeps a message that was taken while an open failed", async () => {
   const before = await world();
   await spawn(before, "a");
   await settle();
@@ -66,7 +66,7 @@ it("keeps a message that was taken while an open failed", async () => {
   expect(textsOf(runOf(on, "a"))).toEqual(["meanwhile"]);
 });
 
-it("does not deliver a message whose sender was told that it was not stored", async () => {
+test("does not deliver a message whose sender was told that it was not stored", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -89,7 +89,7 @@ it("does not deliver a message whose sender was told that it was not stored", as
   expect(textsOf(runOf(on, "a"))).toEqual(["do a", "three"]);
 });
 
-it("counts a session that is opened again against the limit, and a spawned one once", async () => {
+test("counts a session that is opened again against the limit, and a spawned one once", async () => {
   const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 9 } });
   for (const id of ["a", "b", "c"]) {
     await spawn(on, id);
@@ -114,7 +114,7 @@ it("counts a session that is opened again against the limit, and a spawned one o
   expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
 });
 
-it("tells the parent of a child that a client closes or deletes with work left", async () => {
+test("tells the parent of a child that a client closes or deletes with work left", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -135,7 +135,7 @@ it("tells the parent of a child that a client closes or deletes with work left",
   ).toEqual(["closed", "deleted"]);
 });
 
-it("tells that a turn has ended also when the message behind it cannot be taken", async () => {
+test("tells that a turn has ended also when the message behind it cannot be taken", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -150,7 +150,7 @@ it("tells that a turn has ended also when the message behind it cannot be taken"
   expect(wakesOf(on, "root")).toHaveLength(2);
 });
 
-it("keeps a message that waits for a starting agent when the session is stopped", async () => {
+test("keeps a message that waits for a starting agent when the session is stopped", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -169,7 +169,7 @@ it("keeps a message that waits for a starting agent when the session is stopped"
   expect(on.backend.alive).toEqual([]);
 });
 
-it("goes on with the queue of a session that the disk did not let go", async () => {
+test("goes on with the queue of a session that the disk did not let go", async () => {
   const on = await world();
   await spawn(on, "a");
   await on.manager.input({ session_id: "a", message: user("second") });

@@ -1,12 +1,12 @@
 // What a manager may ask of the sessions, over fakes: spawn, look, send, wait, stop, delete, and families.
-import { expect, it, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { ChangeView } from "../../src/protocol/wire/http.ts";
 import { PATIENT } from "../support/patience.ts";
 import { askOf, Ear, FakeBackend, gate, settle, user } from "./fakes.ts";
 import { runOf, spawn, textsOf, world } from "./system.ts";
 
-it("spawns a session with what was asked for, and shows it", async () => {
+test("spawns a session with what was asked for, and shows it", async () => {
   const on = await world();
   const { session, repeated } = await spawn(on, "a", {
     name: "worker",
@@ -34,7 +34,7 @@ it("spawns a session with what was asked for, and shows it", async () => {
   });
 });
 
-it("refuses an unknown backend, an unknown parent and an id that is taken", async () => {
+test("refuses an unknown backend, an unknown parent and an id that is taken", async () => {
   const on = await world();
   await expect(on.manager.spawn({ backend: "nope" })).rejects.toMatchObject({ code: "unknown_backend" });
   await expect(spawn(on, "a", { parent: "ghost" })).rejects.toMatchObject({ code: "session_unknown" });
@@ -42,7 +42,7 @@ it("refuses an unknown backend, an unknown parent and an id that is taken", asyn
   await expect(spawn(on, "a")).rejects.toMatchObject({ code: "session_exists" });
 });
 
-it("gates input while something is asked, with the oldest request, and lets `now` through", async () => {
+test("gates input while something is asked, with the oldest request, and lets `now` through", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -61,7 +61,7 @@ it("gates input while something is asked, with the oldest request, and lets `now
   });
 });
 
-it("delivers `now` at once when nothing runs, and does not interrupt that", async () => {
+test("delivers `now` at once when nothing runs, and does not interrupt that", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -73,7 +73,7 @@ it("delivers `now` at once when nothing runs, and does not interrupt that", asyn
   expect(runOf(on, "a").calls).not.toContain("interrupt");
 });
 
-it("keeps what was queued when a session is stopped, until somebody sends to it again", async () => {
+test("keeps what was queued when a session is stopped, until somebody sends to it again", async () => {
   const on = await world();
   await spawn(on, "a");
   await on.manager.input({ session_id: "a", message: user("second") });
@@ -87,7 +87,7 @@ it("keeps what was queued when a session is stopped, until somebody sends to it 
   expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
 });
 
-it("ends the agent that was idle longest when there are too many, and refuses when none is idle", async () => {
+test("ends the agent that was idle longest when there are too many, and refuses when none is idle", async () => {
   const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 2 } });
   await spawn(on, "a");
   await spawn(on, "b");
@@ -110,7 +110,7 @@ it("ends the agent that was idle longest when there are too many, and refuses wh
   expect(runOf(on, "b").isOver).toBe(true);
 });
 
-it("tells the client that drives a session when it is deleted", async () => {
+test("tells the client that drives a session when it is deleted", async () => {
   const on = await world();
   const ear = new Ear();
   await on.hub.open({ id: "c1" }, ear, { session_id: "s", backend: "fake", resume: false, options: {} });
@@ -118,7 +118,7 @@ it("tells the client that drives a session when it is deleted", async () => {
   expect(ear.of("closed")).toEqual([{ type: "closed", reason: "deleted" }]);
 });
 
-it("deletes a session whose backend is not here any more", async () => {
+test("deletes a session whose backend is not here any more", async () => {
   const before = await world();
   await spawn(before, "a");
   await settle();
@@ -132,7 +132,7 @@ it("deletes a session whose backend is not here any more", async () => {
   expect(on.store.saved.has("a")).toBe(false);
 });
 
-it("sends to a session that is only in the store", async () => {
+test("sends to a session that is only in the store", async () => {
   const before = await world();
   await spawn(before, "a");
   await settle();
@@ -146,7 +146,7 @@ it("sends to a session that is only in the store", async () => {
   expect(runOf(on, "a").order.resume).toBe(true);
 });
 
-it("goes on with the queues when the daemon starts again", async () => {
+test("goes on with the queues when the daemon starts again", async () => {
   const before = await world();
   await spawn(before, "a");
   await before.manager.input({ session_id: "a", message: user("second") });
@@ -155,7 +155,7 @@ it("goes on with the queues when the daemon starts again", async () => {
   expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
 });
 
-it("waits until a session is idle, blocked, or has done a message", async () => {
+test("waits until a session is idle, blocked, or has done a message", async () => {
   const on = await world();
   const { message_id } = await spawn(on, "a");
   const idle = on.manager.wait({ session_id: "a", until: ["idle"], timeoutMs: 5_000 });
@@ -177,7 +177,7 @@ it("waits until a session is idle, blocked, or has done a message", async () => 
   expect(late.reason).toBe("timeout");
 });
 
-it("stops a session until somebody sends to it, and a whole tree", async () => {
+test("stops a session until somebody sends to it, and a whole tree", async () => {
   const on = await world();
   await spawn(on, "root");
   await spawn(on, "child", { parent: "root" });
@@ -193,7 +193,7 @@ it("stops a session until somebody sends to it, and a whole tree", async () => {
   expect(on.backend.alive).toHaveLength(1);
 });
 
-it("deletes a session with its history, and tells those who listen", async () => {
+test("deletes a session with its history, and tells those who listen", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -207,7 +207,7 @@ it("deletes a session with its history, and tells those who listen", async () =>
   expect(on.backend.alive).toEqual([]);
 });
 
-it("renames, and keeps the old name when the disk does not take the new one", async () => {
+test("renames, and keeps the old name when the disk does not take the new one", async () => {
   const on = await world();
   await spawn(on, "a", { name: "old" });
   expect(await on.manager.rename("a", "new")).toMatchObject({ name: "new" });
@@ -216,7 +216,7 @@ it("renames, and keeps the old name when the disk does not take the new one", as
   expect(await on.manager.view("a")).toMatchObject({ name: "new" });
 });
 
-it("answers what a spawned session asks, and lists it for everybody above", async () => {
+test("answers what a spawned session asks, and lists it for everybody above", async () => {
   const on = await world();
   await spawn(on, "root");
   await spawn(on, "child", { parent: "root" });
@@ -239,7 +239,7 @@ it("answers what a spawned session asks, and lists it for everybody above", asyn
   expect(await on.manager.respond(order)).toMatchObject({ repeated: true });
 });
 
-it("lets nobody but its owner answer for a session that a client drives", async () => {
+test("lets nobody but its owner answer for a session that a client drives", async () => {
   const on = await world();
   const owner = { id: "c1" };
   const order = { session_id: "s", backend: "fake", resume: false, options: {} };
@@ -257,7 +257,7 @@ it("lets nobody but its owner answer for a session that a client drives", async 
   await expect(on.manager.respond(answer)).rejects.toMatchObject({ code: "answer_not_allowed" });
 });
 
-it("wakes the parent once for a child that finishes, when the parent is free", async () => {
+test("wakes the parent once for a child that finishes, when the parent is free", async () => {
   const on = await world();
   await spawn(on, "root");
   await spawn(on, "child", { parent: "root", name: "helper" });
@@ -282,7 +282,7 @@ it("wakes the parent once for a child that finishes, when the parent is free", a
   expect(textsOf(runOf(on, "root"))).toHaveLength(2);
 });
 
-it("wakes the parent once, wherever the daemon dies on the way", async () => {
+test("wakes the parent once, wherever the daemon dies on the way", async () => {
   // Each prefix of what the store took is a moment in which the daemon may have died.
   const on = await world();
   await spawn(on, "root");
@@ -312,7 +312,7 @@ it("wakes the parent once, wherever the daemon dies on the way", async () => {
   }
 });
 
-it("tells a wake once more when the daemon died with the turn that it began, and not a third time", async () => {
+test("tells a wake once more when the daemon died with the turn that it began, and not a third time", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -333,7 +333,7 @@ it("tells a wake once more when the daemon died with the turn that it began, and
   expect(third.backend.runs).toEqual([]);
 });
 
-it("does not wake a parent that stopped the child itself, nor for a child that goes on", async () => {
+test("does not wake a parent that stopped the child itself, nor for a child that goes on", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -349,7 +349,7 @@ it("does not wake a parent that stopped the child itself, nor for a child that g
   expect(textsOf(runOf(on, "root"))).toEqual(["do root"]);
 });
 
-it("wakes the parent when what was to follow the child's turn is called off", async () => {
+test("wakes the parent when what was to follow the child's turn is called off", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -366,7 +366,7 @@ it("wakes the parent when what was to follow the child's turn is called off", as
   expect(textsOf(runOf(on, "root"))).toHaveLength(2);
 });
 
-it("delivers nothing more once the daemon stops", async () => {
+test("delivers nothing more once the daemon stops", async () => {
   const on = await world();
   await spawn(on, "a");
   await on.manager.input({ session_id: "a", message: user("second") });
@@ -379,7 +379,7 @@ it("delivers nothing more once the daemon stops", async () => {
   expect(textsOf(runOf(next, "a"))).toEqual(["second"]);
 });
 
-it("holds what a child was sent when no agent can be started, and tells its parent", async () => {
+test("holds what a child was sent when no agent can be started, and tells its parent", async () => {
   const on = await world({ limits: { maxSessions: 2, maxSessionsPerClient: 2 } });
   await spawn(on, "a");
   await settle();
@@ -390,7 +390,7 @@ it("holds what a child was sent when no agent can be started, and tells its pare
   expect(await on.manager.queue("a")).toMatchObject({ held: "gone", queued: [{ kind: "user" }] });
 });
 
-it("does not give the agent what was called off while it started, nor an older message before a quicker one", async () => {
+test("does not give the agent what was called off while it started, nor an older message before a quicker one", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -414,7 +414,7 @@ it("does not give the agent what was called off while it started, nor an older m
   expect(states).toEqual(["done", "cancelled", "delivered", "done"]);
 });
 
-it("refuses to open a stored session on another backend, and nothing of it is changed", async () => {
+test("refuses to open a stored session on another backend, and nothing of it is changed", async () => {
   const before = await world();
   await spawn(before, "a", { name: "worker" });
   await settle();
@@ -431,7 +431,7 @@ it("refuses to open a stored session on another backend, and nothing of it is ch
   expect(await on.manager.view("a")).toMatchObject({ backend: "fake", name: "worker", turns: 1 });
 });
 
-it("leaves a session as it was when its agent does not start for who opens it, and an unknown one unknown", async () => {
+test("leaves a session as it was when its agent does not start for who opens it, and an unknown one unknown", async () => {
   const before = await world();
   await spawn(before, "a", { name: "worker" });
   await settle();
@@ -448,7 +448,7 @@ it("leaves a session as it was when its agent does not start for who opens it, a
   ]);
 });
 
-it("goes on with the queue while the agent works on behind its turn, and when it ends in that", async () => {
+test("goes on with the queue while the agent works on behind its turn, and when it ends in that", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -460,7 +460,7 @@ it("goes on with the queue while the agent works on behind its turn, and when it
   expect(textsOf(run)).toEqual(["do a", "second"]);
 });
 
-it("delivers what a stopped session had queued to its agent when a client opens it", async () => {
+test("delivers what a stopped session had queued to its agent when a client opens it", async () => {
   const on = await world();
   await spawn(on, "a");
   await on.manager.input({ session_id: "a", message: user("second") });
@@ -471,7 +471,7 @@ it("delivers what a stopped session had queued to its agent when a client opens 
   expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
 });
 
-it("tells the parent of a child that a person stops with messages queued, or deletes at work", async () => {
+test("tells the parent of a child that a person stops with messages queued, or deletes at work", async () => {
   const on = await world();
   await spawn(on, "root");
   await settle();
@@ -489,7 +489,7 @@ it("tells the parent of a child that a person stops with messages queued, or del
   expect(told.map(({ message_id }) => message_id.split("_")[1]).sort()).toEqual(["deleted", "stopped"]);
 });
 
-it("keeps what the disk did not let go: a deleted session, a cancelled message; and says so of a stop", async () => {
+test("keeps what the disk did not let go: a deleted session, a cancelled message; and says so of a stop", async () => {
   const on = await world();
   await spawn(on, "a");
   const { input } = await on.manager.input({ session_id: "a", message: user("second") });
@@ -506,7 +506,7 @@ it("keeps what the disk did not let go: a deleted session, a cancelled message; 
   expect(await on.manager.view("a")).toMatchObject({ session_id: "a" });
 });
 
-it("gates `now` too when what is asked does not belong to a turn", async () => {
+test("gates `now` too when what is asked does not belong to a turn", async () => {
   const on = await world();
   await spawn(on, "a");
   await settle();
@@ -518,7 +518,7 @@ it("gates `now` too when what is asked does not belong to a turn", async () => {
   await expect(on.manager.input(order)).rejects.toMatchObject({ code: "pending_structured_request" });
 });
 
-it("keeps to the number of children also when several are spawned while there is no room", async () => {
+test("keeps to the number of children also when several are spawned while there is no room", async () => {
   const limits = { maxChildren: 2, maxDepth: 6, maxSize: 256 };
   const on = await world({
     limits: { maxSessions: 3, maxSessionsPerClient: 2 },
@@ -535,7 +535,7 @@ it("keeps to the number of children also when several are spawned while there is
   expect(all.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(2);
 });
 
-it("tells those who listen when a client deletes its session over the socket", async () => {
+test("tells those who listen when a client deletes its session over the socket", async () => {
   const on = await world();
   const owner = { id: "c" };
   await on.hub.open(owner, new Ear(), { session_id: "s", backend: "fake", resume: false, options: {} });
@@ -545,7 +545,7 @@ it("tells those who listen when a client deletes its session over the socket", a
   expect(seen).toContainEqual({ kind: "session_removed", session_id: "s" });
 });
 
-it("shows a session while its agent starts", async () => {
+test("shows a session while its agent starts", async () => {
   const on = await world();
   const slow = gate();
   on.backend.slow = slow.passed;

@@ -2,7 +2,7 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isHarmless, planClaudeTool } from "../../../src/runtime/external/claude-code/tools.ts";
 import { decideExternal, type ExternalServices } from "../../../src/runtime/external/decide.ts";
 import type { ExternalDefault, ExternalRuntime } from "../../../src/runtime/external/types.ts";
@@ -87,7 +87,7 @@ function stage(options: Options = {}) {
 }
 
 describe("by category", () => {
-  it.each([
+  test.each([
     ["Read", { file_path: "a.txt" }],
     ["Grep", { pattern: "x" }],
     ["Glob", { pattern: "*" }],
@@ -98,7 +98,7 @@ describe("by category", () => {
     expect(prompts).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["Write", { file_path: "a.txt", content: "x" }],
     ["Bash", { command: "ls" }],
     ["WebFetch", { url: "http://127.0.0.1/" }],
@@ -109,7 +109,7 @@ describe("by category", () => {
     expect(prompts).toMatchObject([{ tool, executor: "claudecode" }]);
   });
 
-  it.each([
+  test.each([
     ["allow", "allow"],
     ["deny", "deny"],
   ] as const)("is not asked where the provider's default is %s", async (fallback, decision) => {
@@ -118,7 +118,7 @@ describe("by category", () => {
     expect(prompts).toEqual([]);
   });
 
-  it("counts where the agent is not stricter", async () => {
+  test("counts where the agent is not stricter", async () => {
     expect(await stage({ agentDefault: "deny" }).decide("Read", { file_path: "a.txt" })).toMatchObject({
       allowed: false,
     });
@@ -129,7 +129,7 @@ describe("by category", () => {
 });
 
 describe("rules", () => {
-  it("of the user about claudecode.Bash hold, those about bash do not", async () => {
+  test("of the user about claudecode.Bash hold, those about bash do not", async () => {
     const deny = (tool: string): PermissionRule => ({ tool, decision: "deny", reason: "no" });
     expect(await stage({ rules: [deny("claudecode.Bash")] }).decide("Bash", { command: "ls" })).toMatchObject(
       {
@@ -142,7 +142,7 @@ describe("rules", () => {
     });
   });
 
-  it("never open what is closed to everybody", async () => {
+  test("never open what is closed to everybody", async () => {
     const rules: PermissionRule[] = [{ tool: "*", decision: "allow" }];
     const { decide, prompts } = stage({ rules, fallback: "allow" });
     for (const [tool, input] of [
@@ -159,7 +159,7 @@ describe("rules", () => {
 });
 
 describe("what is told", () => {
-  it("are the same events as for our own tools, with the name that rules have", async () => {
+  test("are the same events as for our own tools, with the name that rules have", async () => {
     const { decide, basis } = stage({ answer: { decision: "deny", reason: "later" } });
     expect(await decide("Write", { file_path: "a.txt", content: "x" })).toEqual({
       allowed: false,
@@ -172,18 +172,18 @@ describe("what is told", () => {
     ]);
   });
 
-  it("to the person: who asks, down to its own sub-agents", async () => {
+  test("to the person: who asks, down to its own sub-agents", async () => {
     const { decide, prompts } = stage({ agentPath: ["reviewer"] });
     await decide("Bash", { command: "ls" }, { agentPath: ["Explore"] });
     expect(prompts).toMatchObject([{ agentPath: ["reviewer", "Explore"], command: "ls", cwd: root }]);
   });
 
-  it("that the person wants no more of it is passed on", async () => {
+  test("that the person wants no more of it is passed on", async () => {
     const { decide } = stage({ answer: { decision: "deny", stop: true } });
     expect(await decide("Bash", { command: "ls" })).toMatchObject({ allowed: false, stop: true });
   });
 
-  it("a hook may refuse before the person is asked", async () => {
+  test("a hook may refuse before the person is asked", async () => {
     const { decide, prompts } = stage({
       hooks: ({ event }) => (event === "PermissionRequest" ? { blocked: true, reason: "hooked" } : {}),
     });
@@ -194,7 +194,7 @@ describe("what is told", () => {
     expect(prompts).toEqual([]);
   });
 
-  it("in a dry run nothing is done, and reading is", async () => {
+  test("in a dry run nothing is done, and reading is", async () => {
     const { decide } = stage({ dryRun: true });
     expect(await decide("Bash", { command: "ls" })).toMatchObject({
       allowed: false,

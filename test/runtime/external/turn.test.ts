@@ -1,5 +1,5 @@
 // One message to an agent with a loop of its own: hooks, history, events and the report around it.
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runExternalTurn } from "../../../src/runtime/external/turn.ts";
 import type { ExternalCall, ExternalReport, ExternalTurn } from "../../../src/runtime/external/types.ts";
 import type { UserMessage } from "../../../src/runtime/messages.ts";
@@ -33,7 +33,7 @@ function stage(run: Run, options: StageOptions = {}) {
 }
 
 describe("a message", () => {
-  it("is told, answered, kept and counted", async () => {
+  test("is told, answered, kept and counted", async () => {
     const { send, turns, basis } = stage(() => ({ turns: 2 }));
     const report = await send();
     expect(report).toEqual({
@@ -57,7 +57,7 @@ describe("a message", () => {
     ]);
   });
 
-  it("comes with what was said before, and with its images", async () => {
+  test("comes with what was said before, and with its images", async () => {
     const before = [{ role: "user" as const, content: "earlier" }];
     const { send, turns } = stage(() => ({}), { history: before });
     const image = { type: "image_url" as const, image_url: { url: "http://127.0.0.1/a.png" } };
@@ -65,7 +65,7 @@ describe("a message", () => {
     expect(turns).toMatchObject([{ text: "look", parts: [image], history: before, agentPath: undefined }]);
   });
 
-  it("carries no key of another provider", async () => {
+  test("carries no key of another provider", async () => {
     const { send, turns } = stage(() => ({}), {
       config: {
         providers: {
@@ -83,7 +83,7 @@ describe("a message", () => {
     expect(turns[0]?.env).not.toHaveProperty("OPENAI_API_KEY");
   });
 
-  it("that a hook changes is sent as changed, one that it blocks is not sent", async () => {
+  test("that a hook changes is sent as changed, one that it blocks is not sent", async () => {
     const changed = stage(() => ({}), {
       hooks: ({ event }) => (event === "UserPromptSubmit" ? { patch: { prompt: "changed" } } : {}),
     });
@@ -101,7 +101,7 @@ describe("an answer", () => {
   const mask: StageOptions["hooks"] = ({ event, text }) =>
     event === "AfterModelResponse" ? { patch: { text: text?.replaceAll("secret", "***") } } : {};
 
-  it("is kept, told and reported as hooks leave it, and so is what was said on the way", async () => {
+  test("is kept, told and reported as hooks leave it, and so is what was said on the way", async () => {
     const { send, basis } = stage(
       ({ emit }) => {
         emit({ type: "model.text", text: "a secret first", final: false });
@@ -121,7 +121,7 @@ describe("an answer", () => {
     expect(JSON.stringify(basis.services.history.messages)).not.toContain("secret");
   });
 
-  it("on the way that a hook blocks ends the turn", async () => {
+  test("on the way that a hook blocks ends the turn", async () => {
     const { send } = stage(
       async ({ emit, signal }) => {
         emit({ type: "model.text", text: "bad", final: false });
@@ -136,12 +136,12 @@ describe("an answer", () => {
     expect(await send()).toMatchObject({ outcome: "blocked", message: expect.stringMatching(/no/) });
   });
 
-  it("that is a plan is reported as one, as hooks leave it", async () => {
+  test("that is a plan is reported as one, as hooks leave it", async () => {
     const { send } = stage(() => ({ text: "1. secret", plan: "1. secret" }), { hooks: mask });
     expect(await send()).toMatchObject({ text: "1. ***", plan: "1. ***" });
   });
 
-  it("with which a Stop hook is not content is followed by another message", async () => {
+  test("with which a Stop hook is not content is followed by another message", async () => {
     let stops = 0;
     const { send, turns, basis } = stage(() => ({}), {
       hooks: ({ event }) => {
@@ -156,7 +156,7 @@ describe("an answer", () => {
     expect(basis.services.history.messages).toHaveLength(4);
   });
 
-  it("that never comes does not go on for ever for a hook", async () => {
+  test("that never comes does not go on for ever for a hook", async () => {
     const { send, turns } = stage(() => ({ turns: 0 }), {
       config: { maxTurns: 3 },
       hooks: ({ event }) => (event === "Stop" ? { blocked: true } : {}),
@@ -167,7 +167,7 @@ describe("an answer", () => {
 });
 
 describe("an end", () => {
-  it("by failure is told with it", async () => {
+  test("by failure is told with it", async () => {
     const failure = { kind: "auth" as const, message: "log in" };
     const { send, basis } = stage(() => ({ outcome: "failed", text: "", failure, message: "log in" }));
     expect(await send()).toMatchObject({ outcome: "failed", failure, message: "log in" });
@@ -175,7 +175,7 @@ describe("an end", () => {
     expect(basis.of("turn.ended")).toMatchObject([{ outcome: "failed", failure }]);
   });
 
-  it("by abort keeps half an answer", async () => {
+  test("by abort keeps half an answer", async () => {
     const { send, basis } = stage(() => {
       basis.abort.abort();
       return { outcome: "aborted", text: "half" };
@@ -184,12 +184,12 @@ describe("an end", () => {
     expect(basis.services.history.messages.at(-1)).toEqual({ role: "assistant", content: "half" });
   });
 
-  it("by a fault of ours is a failure, not an exception", async () => {
+  test("by a fault of ours is a failure, not an exception", async () => {
     const { send } = stage(() => Promise.reject(new Error("oops")));
     expect(await send()).toMatchObject({ outcome: "failed", message: expect.stringMatching(/oops.*bug/) });
   });
 
-  it("comes after everything that was told, and so does every question", async () => {
+  test("comes after everything that was told, and so does every question", async () => {
     let before: string[] = [];
     const { send, basis } = stage(
       async ({ emit, decide, signal }) => {

@@ -1,5 +1,5 @@
 // What an agent with searches of its own is told to leave out.
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { unreadable } from "../../../src/runtime/external/unreadable.ts";
 import type { PermissionRule } from "../../../src/runtime/permissions/types.ts";
 import { AGENT, Stage } from "../stage.ts";
@@ -28,27 +28,27 @@ const deny = (tool: string, pathGlob: string): PermissionRule => ({
 });
 
 describe("what is denied by path", () => {
-  it.each(["*", "claudecode.*", "claudecode.Read", "*.grep"])("to %s is left out", async (tool) => {
+  test.each(["*", "claudecode.*", "claudecode.Read", "*.grep"])("to %s is left out", async (tool) => {
     expect(await unreadable(services([deny(tool, "private/**")]))).toEqual(["private/**"]);
   });
 
-  it.each(["read_file", "demian.*", "claudecode.Write"])("to %s is not about reading", async (tool) => {
+  test.each(["read_file", "demian.*", "claudecode.Write"])("to %s is not about reading", async (tool) => {
     expect(await unreadable(services([deny(tool, "private/**")]))).toEqual([]);
   });
 
-  it("by the agent's own rules, and with alternatives, is left out as well", async () => {
+  test("by the agent's own rules, and with alternatives, is left out as well", async () => {
     const agent = { ...AGENT, permissions: [deny("*", "*.{pem,key}")] };
     expect(await unreadable(services([], { agent }))).toEqual(["*.pem", "*.key"]);
   });
 
-  it("is no reason to leave out what is allowed or asked, or what nobody can read", async () => {
+  test("is no reason to leave out what is allowed or asked, or what nobody can read", async () => {
     const allowed = { ...deny("*", "a/**"), decision: "allow" as const };
     expect(await unreadable(services([allowed, deny("*", "{")]))).toEqual([]);
   });
 });
 
 describe("what is nobody's business", () => {
-  it("is left out of a workspace that is the home directory", async () => {
+  test("is left out of a workspace that is the home directory", async () => {
     const env = { HOME: "/home/ada", XDG_STATE_HOME: "/home/ada/state[1]" };
     const found = await unreadable(
       services([], { host: { env, stateDirectory: "/s" }, workspace: { root: "/home/ada" } }),
@@ -56,7 +56,7 @@ describe("what is nobody's business", () => {
     expect(found).toEqual(expect.arrayContaining([".ssh", "state\\[1\\]/demian"]));
   });
 
-  it("is the main conversation for a sub-agent only", async () => {
+  test("is the main conversation for a sub-agent only", async () => {
     const subAgent = { mainAgent: "build", ownFiles: new Set<string>() };
     expect(await unreadable(services([], { subAgent }))).toEqual([".demian"]);
     expect(await unreadable(services([]))).toEqual([]);

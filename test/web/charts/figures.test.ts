@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { backendFigures, bucketTurns, percentile, toolFigures } from "../../../web/src/charts/figures.ts";
 import { toolStat, turnStat } from "../support.ts";
 
 describe("turns in buckets", () => {
-  it("counts a turn where it ended, and leaves out what ended before the first", () => {
+  test("counts a turn where it ended, and leaves out what ended before the first", () => {
     const turns = [
       turnStat(5, { ended_at_ms: 12, input_tokens: 100, output_tokens: 10, cost_usd: 0.5 }),
       turnStat(19, { ended_at_ms: 20, input_tokens: 1 }),
@@ -17,7 +17,7 @@ describe("turns in buckets", () => {
     ]);
   });
 
-  it("loses no token, whatever the buckets are", () => {
+  test("loses no token, whatever the buckets are", () => {
     const moments = fc.array(fc.nat(1_000), { maxLength: 50 });
     fc.assert(
       fc.property(moments, fc.uniqueArray(fc.nat(1_000), { minLength: 1 }), (ends, cuts) => {
@@ -34,7 +34,7 @@ describe("turns in buckets", () => {
 });
 
 describe("percentiles", () => {
-  it("are values that were measured, by nearest rank", () => {
+  test("are values that were measured, by nearest rank", () => {
     expect(percentile([5, 1, 3, 2, 4], 50)).toBe(3);
     expect(percentile([1, 2, 3, 4], 50)).toBe(2);
     expect(percentile([7], 95)).toBe(7);
@@ -47,7 +47,7 @@ describe("percentiles", () => {
     ).toBe(95);
   });
 
-  it("leave at least so many per cent at or below them", () => {
+  test("leave at least so many per cent at or below them", () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(500), { minLength: 1 }),
@@ -64,7 +64,7 @@ describe("percentiles", () => {
 });
 
 describe("figures by tool and agent", () => {
-  it("puts the tool first that took the most time, and counts calls without a time", () => {
+  test("puts the tool first that took the most time, and counts calls without a time", () => {
     const tools = [
       toolStat("Read", 10),
       toolStat("Bash", 400, { status: "failed" }),
@@ -77,13 +77,13 @@ describe("figures by tool and agent", () => {
     ]);
   });
 
-  it("takes a tool named like a part of every object for a name", () => {
+  test("takes a tool named like a part of every object for a name", () => {
     expect(
       toolFigures([toolStat("__proto__", 1), toolStat("constructor", 2)]).map(({ tool }) => tool),
     ).toEqual(["constructor", "__proto__"]);
   });
 
-  it("sums an agent's turns; one that still runs is busy until now", () => {
+  test("sums an agent's turns; one that still runs is busy until now", () => {
     const turns = [
       turnStat(0, {
         backend: "codex",
@@ -103,12 +103,12 @@ describe("figures by tool and agent", () => {
     expect(claude).toMatchObject({ backend: "claude", first_token_ms: undefined });
   });
 
-  it("knows no time of a tool of which no call has ended", () => {
+  test("knows no time of a tool of which no call has ended", () => {
     const [asked] = toolFigures([toolStat("AskUserQuestion", undefined, { status: "waiting" })]);
     expect(asked).toMatchObject({ count: 1, p50_ms: undefined, p95_ms: undefined, total_ms: 0 });
   });
 
-  it("does not call an agent busy while its turn waits for a person, nor counts a wait twice", () => {
+  test("does not call an agent busy while its turn waits for a person, nor counts a wait twice", () => {
     const wait = (request_id: string, started_at_ms: number, ended_at_ms?: number) => ({
       ...{ session_id: "s", request_id, started_at_ms },
       ...(ended_at_ms === undefined ? {} : { ended_at_ms }),

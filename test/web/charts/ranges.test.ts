@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bucketStarts, fittingRange, RANGES, spanOf, ticksOf } from "../../../web/src/charts/ranges.ts";
 
 describe("buckets of a span", () => {
-  it("cover all of it without a hole, in every range and at every time", () => {
+  test("cover all of it without a hole, in every range and at every time", () => {
     fc.assert(
       fc.property(fc.constantFrom(...RANGES), fc.integer({ min: 0, max: 4e12 }), (range, now) => {
         const span = spanOf(range, now);
@@ -17,7 +17,7 @@ describe("buckets of a span", () => {
     );
   });
 
-  it("begin where a clock on the wall begins a day or an hour", () => {
+  test("begin where a clock on the wall begins a day or an hour", () => {
     const now = new Date(2026, 9, 27, 12, 34, 56).getTime();
     const days = bucketStarts("week", spanOf("week", now));
     const midnights = Array.from({ length: 8 }, (_, at) => new Date(2026, 9, 20 + at).getTime());
@@ -30,7 +30,7 @@ describe("buckets of a span", () => {
 describe("the range that is shown first", () => {
   const HOUR_MS = 3_600_000;
   const now = new Date(2026, 2, 10, 12).getTime();
-  it.each([
+  test.each([
     [[], "day"],
     [[0.2, 0.9], "hour"],
     [[0.2, 1.1], "day"],
@@ -48,7 +48,7 @@ describe("the range that is shown first", () => {
 });
 
 describe("ticks of an axis", () => {
-  it("lie in the span and are not more than there is room for", () => {
+  test("lie in the span and are not more than there is room for", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...RANGES),

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { layoutTimeline } from "../../../web/src/charts/timeline.ts";
 import { turnStat } from "../support.ts";
 
 const SPAN = { from_ms: 1_000, to_ms: 2_000 };
 
 describe("the timeline", () => {
-  it("places turns and the waits in them, cut to the span; what runs ends now", () => {
+  test("places turns and the waits in them, cut to the span; what runs ends now", () => {
     const turns = [turnStat(900, { ended_at_ms: 1_250 }), turnStat(1_500)];
     const waits = [{ session_id: "s", request_id: "r", started_at_ms: 1_600, ended_at_ms: 1_700 }];
     const [lane] = layoutTimeline({ turns, waits }, SPAN);
@@ -17,12 +17,12 @@ describe("the timeline", () => {
     expect(lane?.waits.map(({ from, to }) => [from, to])).toEqual([[0.6, 0.7]]);
   });
 
-  it("leaves out what is not in the span, and sessions without anything in it", () => {
+  test("leaves out what is not in the span, and sessions without anything in it", () => {
     const turns = [turnStat(0, { ended_at_ms: 999 }), turnStat(3_000, { ended_at_ms: 3_001 })];
     expect(layoutTimeline({ turns, waits: [] }, SPAN)).toEqual([]);
   });
 
-  it("puts the session first that was active last", () => {
+  test("puts the session first that was active last", () => {
     const turns = [
       turnStat(1_100, { session_id: "early", ended_at_ms: 1_200 }),
       turnStat(1_300, { session_id: "late", ended_at_ms: 1_400 }),
@@ -33,7 +33,7 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("keeps a failed turn apart from the good one beside it", () => {
+  test("keeps a failed turn apart from the good one beside it", () => {
     const turns = [
       turnStat(1_000, { ended_at_ms: 1_500 }),
       turnStat(1_500, { ended_at_ms: 1_800, status: "failed" }),
@@ -42,7 +42,7 @@ describe("the timeline", () => {
     expect(lane?.turns.map(({ isBad }) => isBad)).toEqual([false, true]);
   });
 
-  it("draws a bounded number of bars, and none is lost in them", () => {
+  test("draws a bounded number of bars, and none is lost in them", () => {
     const turn = fc.record({ at: fc.nat(1_000_000), long: fc.nat(50), isBad: fc.boolean() });
     fc.assert(
       fc.property(fc.array(turn, { minLength: 1, maxLength: 3_000, size: "max" }), (list) => {

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { FleetRow } from "../../../src/client/view/fleet.ts";
 import {
   askedIn,
@@ -37,7 +37,7 @@ const trees = fc
   });
 
 describe("searching the list", () => {
-  it("keeps what matches and those above it, and nothing else", () => {
+  test("keeps what matches and those above it, and nothing else", () => {
     const rows = [
       fleetRow("root", 0, { name: "fleet" }),
       fleetRow("left", 1, { name: "other" }),
@@ -49,7 +49,7 @@ describe("searching the list", () => {
     expect(found).toEqual(["root", "left", "leaf"]);
   });
 
-  it("finds by directory, model, agent and last action, and wants every word", () => {
+  test("finds by directory, model, agent and last action, and wants every word", () => {
     const rows = [
       fleetRow("a", 0, { cwd: "/srv/shop", model: "opus" }),
       fleetRow("b", 0, { cwd: "/srv/shop" }),
@@ -58,12 +58,12 @@ describe("searching the list", () => {
     expect(searchRows(rows, "shop gone")).toHaveLength(0);
   });
 
-  it("takes the beginning of an id, not its middle", () => {
+  test("takes the beginning of an id, not its middle", () => {
     expect(isMatch(sessionView("ab51"), "AB5")).toBe(true);
     expect(isMatch(sessionView("ab51"), "51")).toBe(false);
   });
 
-  it("leaves no row without the one above it, in any tree", () => {
+  test("leaves no row without the one above it, in any tree", () => {
     fc.assert(
       fc.property(trees, fc.constantFrom("ant", "bee", "s1", ""), (rows, search) => {
         const kept = searchRows(rows, search);
@@ -77,7 +77,7 @@ describe("searching the list", () => {
 });
 
 describe("the groups of the list", () => {
-  it("puts a family under what the most pressing of it does, waiting first", () => {
+  test("puts a family under what the most pressing of it does, waiting first", () => {
     const rows = [
       fleetRow("quiet"),
       fleetRow("boss"),
@@ -90,7 +90,7 @@ describe("the groups of the list", () => {
     ]);
   });
 
-  it("hides what is below a folded row, and says how much", () => {
+  test("hides what is below a folded row, and says how much", () => {
     const rows = [fleetRow("a"), fleetRow("b", 1), fleetRow("c", 2), fleetRow("d", 1), fleetRow("e")];
     const items = groupRows(rows, new Set(["a"]));
     expect(ids(items)).toEqual(["# idle 2", "a", "e"].map((id) => id.replace("idle 2", "idle 5")));
@@ -98,7 +98,7 @@ describe("the groups of the list", () => {
     expect(ids(groupRows(rows, new Set(["b"])))).toEqual(["# idle 5", "a", "b", "d", "e"]);
   });
 
-  it("shows every row exactly once, in any tree", () => {
+  test("shows every row exactly once, in any tree", () => {
     fc.assert(
       fc.property(trees, (rows) => {
         const shown = groupRows(rows, NONE).flatMap((item) => (item.kind === "row" ? [item.row] : []));
@@ -115,7 +115,7 @@ describe("what is in sight", () => {
     NONE,
   );
 
-  it("is a few rows of many, wherever the list stands", () => {
+  test("is a few rows of many, wherever the list stands", () => {
     fc.assert(
       fc.property(fc.nat(26_000), fc.integer({ min: 100, max: 1200 }), (top, height) => {
         const { first, last, before, total } = windowOf(items, HEIGHTS, { top, height });
@@ -129,7 +129,7 @@ describe("what is in sight", () => {
     );
   });
 
-  it("is nothing of an empty list", () => {
+  test("is nothing of an empty list", () => {
     expect(windowOf([], HEIGHTS, { top: 0, height: 100 })).toEqual({
       first: 0,
       last: 0,
@@ -145,14 +145,14 @@ describe("moving through the list", () => {
     NONE,
   );
 
-  it("steps over headings and stops at both ends", () => {
+  test("steps over headings and stops at both ends", () => {
     expect(stepFrom(items, "b", 1)).toBe("c");
     expect(stepFrom(items, "c", 1)).toBe("c");
     expect(stepFrom(items, "a", -1)).toBe("a");
     expect(stepFrom(items, "a", 99)).toBe("c");
   });
 
-  it("begins at an end when nothing is chosen, or what was chosen is gone", () => {
+  test("begins at an end when nothing is chosen, or what was chosen is gone", () => {
     expect(stepFrom(items, undefined, 1)).toBe("a");
     expect(stepFrom(items, "gone", -1)).toBe("c");
     expect(stepFrom([], undefined, 1)).toBeUndefined();
@@ -160,7 +160,7 @@ describe("moving through the list", () => {
 });
 
 describe("the sums of the fleet", () => {
-  it("counts who works, tokens and cost, and tells what each session asks first", () => {
+  test("counts who works, tokens and cost, and tells what each session asks first", () => {
     const row = (request_id: string, session_id: string, title: string) =>
       ({ request_id, session_id, payload: { title, choices: [] } }) as never;
     const fleet = {
@@ -187,7 +187,7 @@ describe("the sums of the fleet", () => {
 });
 
 describe("the place of a row, for people who do not see the list", () => {
-  it("counts those with the same parent, roots over all groups, and never the headings", () => {
+  test("counts those with the same parent, roots over all groups, and never the headings", () => {
     const rows = [
       fleetRow("a", 0, { pending_requests: 1 }),
       fleetRow("a1", 1),

@@ -1,5 +1,5 @@
 // The badges of sessions: in the words of all screens, each with a sign, so that no colour is needed.
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { stateText } from "../../../src/client/view/words.ts";
 import { lookOf } from "../../../web/src/fleet/state-badge.ts";
 import { sessionView } from "../support.ts";
@@ -7,19 +7,19 @@ import { sessionView } from "../support.ts";
 const STATES = ["waiting_permission", "waiting_input", "working", "thinking", "idle", "stopped"] as const;
 
 describe("the badge of a session", () => {
-  it.each(STATES)("%s has the words that the terminal has, too when it is stalled", (activity_state) => {
+  test.each(STATES)("%s has the words that the terminal has, too when it is stalled", (activity_state) => {
     for (const stalled of [false, true]) {
       const session = sessionView("s", { activity_state, stalled });
       expect(lookOf(session).word).toBe(stateText(session));
     }
   });
 
-  it("is another sign for each state", () => {
+  test("is another sign for each state", () => {
     const icons = STATES.map((activity_state) => lookOf(sessionView("s", { activity_state })).icon);
     expect(new Set(icons).size).toBe(STATES.length);
   });
 
-  it("tells of a turn that failed, unless something newer is asked", () => {
+  test("tells of a turn that failed, unless something newer is asked", () => {
     const error = { code: "auth_failed", message: "log in" };
     const last_result = { turn_id: "t", subtype: "error", ended_at_ms: 1, error };
     expect(lookOf(sessionView("s", { activity_state: "idle", last_result }))).toMatchObject({

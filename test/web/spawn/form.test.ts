@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SpawnBody } from "../../../src/protocol/wire/http.ts";
 import {
   bodyOf,
@@ -14,29 +14,29 @@ import { sessionView } from "../support.ts";
 const FORM = { ...EMPTY_FORM, backend: "demo" };
 
 describe("the form for a new session", () => {
-  it("wants an agent, a whole path and an amount, each at its field", () => {
+  test("wants an agent, a whole path and an amount, each at its field", () => {
     expect(checkForm(FORM)).toEqual({});
     const errors = checkForm({ ...EMPTY_FORM, cwd: "src", budget: "much", name: "n".repeat(201) });
     expect(Object.keys(errors).sort()).toEqual(["backend", "budget", "cwd", "name"]);
   });
 
-  it.each(["2.5", "$2.50", "2,5", " 2.5 "])("takes %j for two and a half dollars", (budget) => {
+  test.each(["2.5", "$2.50", "2,5", " 2.5 "])("takes %j for two and a half dollars", (budget) => {
     expect(checkForm({ ...FORM, budget })).toEqual({});
     expect(bodyOf({ ...FORM, budget }).budget).toEqual({ max_cost_usd: 2.5 });
   });
 
-  it.each(["-1", "1e3", "NaN", "0x10", ".", "0", "0.00"])("does not take %j for an amount", (budget) => {
+  test.each(["-1", "1e3", "NaN", "0x10", ".", "0", "0.00"])("does not take %j for an amount", (budget) => {
     expect(checkForm({ ...FORM, budget })).toHaveProperty("budget");
   });
 
-  it("leaves out what was left empty, and asks before acting unless told otherwise", () => {
+  test("leaves out what was left empty, and asks before acting unless told otherwise", () => {
     expect(bodyOf({ ...FORM, name: "  ", prompt: " \n" })).toEqual({
       backend: "demo",
     });
     expect(bodyOf({ ...FORM, approvals: false })).toHaveProperty("approvals", false);
   });
 
-  it("sends what the daemon takes, and the prompt as it was written", () => {
+  test("sends what the daemon takes, and the prompt as it was written", () => {
     const form = {
       ...FORM,
       cwd: "/srv ",
@@ -53,7 +53,7 @@ describe("the form for a new session", () => {
 });
 
 describe("a refusal of the daemon", () => {
-  it.each([
+  test.each([
     ["unknown_backend", "no agent is called x", "backend"],
     ["session_unknown", "no session p", "parent"],
     ["invalid_message", "POST /sessions: /name: too long", "name"],
@@ -65,12 +65,12 @@ describe("a refusal of the daemon", () => {
 });
 
 describe("what is remembered", () => {
-  it("comes back as it was kept", () => {
+  test("comes back as it was kept", () => {
     const kept = { backend: "codex", cwd: "/srv", approvals: false, models: { codex: "gpt" } };
     expect(readRemembered(JSON.stringify(kept))).toEqual(kept);
   });
 
-  it.each([null, "", "{", "[]", "7", '{"backend":1,"models":{"a":{}},"approvals":"no"}'])(
+  test.each([null, "", "{", "[]", "7", '{"backend":1,"models":{"a":{}},"approvals":"no"}'])(
     "is nothing usable of %j",
     (text) => {
       const { models = {}, ...rest } = readRemembered(text);
@@ -79,7 +79,7 @@ describe("what is remembered", () => {
     },
   );
 
-  it("offers directories of sessions once, the latest first, and models of the same agent", () => {
+  test("offers directories of sessions once, the latest first, and models of the same agent", () => {
     const sessions = [
       sessionView("a", { cwd: "/old", last_active_at_ms: 1, model: "m2" }),
       sessionView("b", { cwd: "/new", last_active_at_ms: 3, model: "m1" }),

@@ -1,6 +1,6 @@
 // Every text colour on every ground it may stand on, in both themes (WCAG 2.2 AA).
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 
 const css = readFileSync(new URL("../../../web/style/tokens.css", import.meta.url), "utf8");
 const THEMES = ["light", "dark"] as const;
@@ -56,11 +56,11 @@ function contrast(a: string, b: string): number {
 }
 
 describe.each(THEMES)("the %s theme", (theme) => {
-  it.each(PAIRS)("%s can be read on %s", (text, ground) => {
+  test.each(PAIRS)("%s can be read on %s", (text, ground) => {
     expect(contrast(colour(text, theme), colour(ground, theme))).toBeGreaterThanOrEqual(4.5);
   });
 
-  it.each(SIGNS)("%s can be seen on %s", (sign, ground) => {
+  test.each(SIGNS)("%s can be seen on %s", (sign, ground) => {
     expect(contrast(colour(sign, theme), colour(ground, theme))).toBeGreaterThanOrEqual(3);
   });
 });

@@ -1,5 +1,5 @@
 // What goes to Claude Code as one message.
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { attach, userTurn } from "../../../../src/runtime/external/claude-code/attachments.ts";
 
 const image = (url: string) => ({ type: "image_url" as const, image_url: { url } });
@@ -8,7 +8,7 @@ const TIFF = image("data:image/tiff;base64,AAAA");
 const contentOf = (prompt: string, images = [PNG].slice(1)) => userTurn({ prompt, images }).message.content;
 
 describe("a message", () => {
-  it("is its words, and its images behind them", () => {
+  test("is its words, and its images behind them", () => {
     expect(userTurn({ prompt: "look", images: [] })).toEqual({
       type: "user",
       message: { role: "user", content: "look" },
@@ -17,7 +17,7 @@ describe("a message", () => {
     expect(contentOf("look", [PNG])).toMatchObject([{ type: "text", text: "look" }, { type: "image" }]);
   });
 
-  it.each(["@a.txt", "see @/etc/passwd", "(@~/b)", 'in\n@"c d"', "看。@e"])(
+  test.each(["@a.txt", "see @/etc/passwd", "(@~/b)", 'in\n@"c d"', "看。@e"])(
     "that names a file is as it was, and never the last thing that is said: %s",
     (prompt) => {
       expect(contentOf(prompt)).toMatchObject([{ text: prompt }, { text: expect.stringContaining("read") }]);
@@ -26,17 +26,17 @@ describe("a message", () => {
     },
   );
 
-  it.each(["mail me@example.org", "5 @ 3", "a@"])("that names none stays plain: %s", (prompt) => {
+  test.each(["mail me@example.org", "5 @ 3", "a@"])("that names none stays plain: %s", (prompt) => {
     expect(contentOf(prompt)).toBe(prompt);
   });
 });
 
 describe("an image that it does not take", () => {
-  it("is refused with what to do", () => {
+  test("is refused with what to do", () => {
     expect(() => attach("look", [TIFF], "block")).toThrow(/image\/tiff.*attachmentFallback/);
   });
 
-  it("is told in words where the user wants that", () => {
+  test("is told in words where the user wants that", () => {
     expect(attach("look", [PNG, TIFF], "describe")).toEqual({
       prompt: "look\n[There was an image here (image/tiff) that cannot be shown.]",
       images: [PNG],

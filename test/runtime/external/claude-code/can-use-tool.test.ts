@@ -1,5 +1,5 @@
 // Between what Claude Code asks before a tool and our decision.
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { EventBody } from "../../../../src/runtime/events.ts";
 import { SILENT_TOOLS, ToolBridge } from "../../../../src/runtime/external/claude-code/can-use-tool.ts";
 import { Translation } from "../../../../src/runtime/external/claude-code/translate.ts";
@@ -39,7 +39,7 @@ function stage({ mode = "default", decide, question }: Options = {}) {
 }
 
 describe("a tool", () => {
-  it("that is allowed runs with what was judged, and is told as begun", async () => {
+  test("that is allowed runs with what was judged, and is told as begun", async () => {
     const shown = { title: "Read: a" };
     const { ask, events, types } = stage({
       decide: () => Promise.resolve({ allowed: true, input: { file_path: "/project/a" }, shown }),
@@ -52,14 +52,14 @@ describe("a tool", () => {
     expect(events[1]).toMatchObject({ title: "Read: a", qualifiedName: "claudecode.Read" });
   });
 
-  it("that is refused is answered with the reason, and told as denied when Claude Code says so", async () => {
+  test("that is refused is answered with the reason, and told as denied when Claude Code says so", async () => {
     const { ask, translation } = stage({ decide: () => Promise.resolve({ allowed: false, reason: "no" }) });
     expect(await ask("Bash")).toEqual({ behavior: "deny", message: "no" });
     const content = [{ type: "tool_result", tool_use_id: "toolu_1", is_error: true, content: "no" }];
     expect(translation.take({ type: "user", message: { content } })).toMatchObject([{ reason: "denied" }]);
   });
 
-  it("that is refused for good ends the turn, and what waits behind it", async () => {
+  test("that is refused for good ends the turn, and what waits behind it", async () => {
     const { ask, bridge, calls } = stage({ decide: () => Promise.resolve({ allowed: false, stop: true }) });
     const [first, second] = await Promise.all([ask("Bash"), ask("Write")]);
     expect(first).toMatchObject({ behavior: "deny", interrupt: true });
@@ -68,7 +68,7 @@ describe("a tool", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("waits until the one before it was decided", async () => {
+  test("waits until the one before it was decided", async () => {
     const order: string[] = [];
     const { ask } = stage({
       decide: async ({ tool }) => {
@@ -82,20 +82,20 @@ describe("a tool", () => {
     expect(order).toEqual(["Bash asked", "Bash answered", "Write asked", "Write answered"]);
   });
 
-  it("of a turn that was aborted is not even asked about", async () => {
+  test("of a turn that was aborted is not even asked about", async () => {
     const { ask, abort, calls } = stage();
     abort.abort();
     expect(await ask("Bash")).toMatchObject({ behavior: "deny", interrupt: true });
     expect(calls).toEqual([]);
   });
 
-  it("about which nobody could decide is refused", async () => {
+  test("about which nobody could decide is refused", async () => {
     const { ask } = stage({ decide: () => Promise.reject(new Error("broken")) });
     expect(await ask("Bash")).toMatchObject({ behavior: "deny", message: expect.stringMatching(/broken/) });
     expect(await ask("Bash")).toMatchObject({ behavior: "deny" });
   });
 
-  it("of a sub-agent of its own says whose it is", async () => {
+  test("of a sub-agent of its own says whose it is", async () => {
     const { ask, calls, translation } = stage();
     translation.take({ type: "system", subtype: "task_started", task_id: "a1", subagent_type: "Explore" });
     await ask("Bash", {}, { agentId: "a1" });
@@ -104,7 +104,7 @@ describe("a tool", () => {
 });
 
 describe("a plan", () => {
-  it("is taken, and Claude Code goes no further", async () => {
+  test("is taken, and Claude Code goes no further", async () => {
     const { ask, bridge, types } = stage({ mode: "plan" });
     expect(await ask("ExitPlanMode", { plan: "1. one" })).toMatchObject({
       behavior: "deny",
@@ -114,13 +114,13 @@ describe("a plan", () => {
     expect(types()).toEqual([]);
   });
 
-  it("that is empty is asked for again", async () => {
+  test("that is empty is asked for again", async () => {
     const { ask, bridge } = stage({ mode: "plan" });
     expect(await ask("ExitPlanMode", {})).not.toHaveProperty("interrupt");
     expect(bridge.plan).toBeUndefined();
   });
 
-  it("may read, and write nothing but itself", async () => {
+  test("may read, and write nothing but itself", async () => {
     const { ask, calls } = stage({ mode: "plan" });
     const plan = "/home/user/.claude/plans/a-plan.md";
     expect(await ask("Read", { file_path: "a" })).toMatchObject({ behavior: "allow" });
@@ -140,7 +140,7 @@ describe("a plan", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("is nothing special where none was wanted", async () => {
+  test("is nothing special where none was wanted", async () => {
     const { ask, calls, bridge } = stage();
     await ask("ExitPlanMode", { plan: "1. one" });
     expect(calls).toHaveLength(1);
@@ -154,7 +154,7 @@ describe("a question", () => {
     { question: "What else?", multiSelect: true, options: [] },
   ];
 
-  it("goes to the person, and the answers go back with it", async () => {
+  test("goes to the person, and the answers go back with it", async () => {
     const { ask } = stage({ question: ({ text }) => Promise.resolve(`re: ${text}`) });
     expect(await ask("AskUserQuestion", { questions })).toEqual({
       behavior: "allow",
@@ -165,7 +165,7 @@ describe("a question", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["nobody answers", { questions }, () => Promise.resolve(undefined)],
     ["nobody can be asked", { questions }, undefined],
     ["it is none", { questions: "?" }, () => Promise.resolve("x")],

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeEnvironment } from "../../../../src/runtime/external/claude-code/environment.ts";
 import { claudeHome, missingLogin } from "../../../../src/runtime/external/claude-code/login.ts";
 
@@ -23,27 +23,27 @@ const KEPT = {
 };
 
 describe("the environment of Claude Code", () => {
-  it("has nothing that would pay in place of the login", () => {
+  test("has nothing that would pay in place of the login", () => {
     const env = claudeEnvironment({ ...KEPT, ...KEYS }, { sanitizeApiKeyEnv: true });
     expect(env).toMatchObject(KEPT);
     for (const name of Object.keys(KEYS)) expect(env).not.toHaveProperty(name);
   });
 
-  it("has them where the user wants that", () => {
+  test("has them where the user wants that", () => {
     expect(claudeEnvironment(KEYS, { sanitizeApiKeyEnv: false })).toMatchObject(KEYS);
   });
 
-  it("keeps headers that pay for nothing", () => {
+  test("keeps headers that pay for nothing", () => {
     const env = claudeEnvironment({ ANTHROPIC_CUSTOM_HEADERS: "X-A: b" }, { sanitizeApiKeyEnv: true });
     expect(env).toHaveProperty("ANTHROPIC_CUSTOM_HEADERS");
   });
 
-  it("has what the provider's configuration adds, above all", () => {
+  test("has what the provider's configuration adds, above all", () => {
     const config = { sanitizeApiKeyEnv: true, env: { ANTHROPIC_API_KEY: "mine", DISABLE_AUTOUPDATER: "0" } };
     expect(claudeEnvironment(KEYS, config)).toMatchObject(config.env);
   });
 
-  it("has nothing that another Claude Code around us left behind", () => {
+  test("has nothing that another Claude Code around us left behind", () => {
     const env = claudeEnvironment(
       { CLAUDECODE: "1", CLAUDE_CODE_SESSION_ID: "x", CLAUDE_CODE_ENTRYPOINT: "cli" },
       { sanitizeApiKeyEnv: false },
@@ -66,24 +66,24 @@ describe("a login", () => {
 
   afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-  it("that is not there is missed, with what to do", async () => {
+  test("that is not there is missed, with what to do", async () => {
     expect(await missingLogin(env(), "linux")).toMatch(
       /not logged in: there is no .*\.credentials\.json; run `claude`/,
     );
   });
 
-  it("is found in its file, or in a variable", async () => {
+  test("is found in its file, or in a variable", async () => {
     write(JSON.stringify({ claudeAiOauth: { accessToken: "t" } }));
     expect(await missingLogin(env(), "linux")).toBeUndefined();
     expect(await missingLogin({ HOME: "/nowhere", CLAUDE_CODE_OAUTH_TOKEN: "t" }, "linux")).toBeUndefined();
   });
 
-  it("is looked for where Claude Code is told to keep it", () => {
+  test("is looked for where Claude Code is told to keep it", () => {
     expect(claudeHome({ HOME: "/h" })).toBe("/h/.claude");
     expect(claudeHome({ HOME: "/h", CLAUDE_CONFIG_DIR: "/c" })).toBe("/c");
   });
 
-  it.each(["{}", "not json", '{"claudeAiOauth":{"accessToken":""}}'])(
+  test.each(["{}", "not json", '{"claudeAiOauth":{"accessToken":""}}'])(
     "that is none is missed: %s",
     async (content) => {
       write(content);
@@ -93,7 +93,7 @@ describe("a login", () => {
     },
   );
 
-  it("is taken for granted where it may be in the keychain", async () => {
+  test("is taken for granted where it may be in the keychain", async () => {
     expect(await missingLogin(env(), "darwin")).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { noticeMessage } from "../../../../src/runtime/external/claude-code/notice.ts";
 import { SdkTransport, type SdkTransportOptions } from "../../../../src/runtime/external/claude-code/sdk.ts";
 import type {
@@ -82,7 +82,7 @@ async function heard(transport: SdkTransport, order = orderOf()) {
 }
 
 describe("an order", () => {
-  it("asks for everything, reads no settings, and keeps to the list of tools", async () => {
+  test("asks for everything, reads no settings, and keeps to the list of tools", async () => {
     const seen: SdkOptions[] = [];
     const prompts: unknown[] = [];
     const script = {
@@ -107,7 +107,7 @@ describe("an order", () => {
     expect(prompts).toMatchObject([{ type: "user", message: { role: "user", content: "hello" } }]);
   });
 
-  it("carries a tool's question over, without our own hook as its reason", async () => {
+  test("carries a tool's question over, without our own hook as its reason", async () => {
     const asked: unknown[] = [];
     const script = {
       async *messages({ canUseTool }: SdkOptions) {
@@ -137,7 +137,7 @@ describe("an order", () => {
 });
 
 describe("what the SDK hands over", () => {
-  it.each([
+  test.each([
     [undefined, {}, "toolu_1"],
     ["Bash", 7, "toolu_1"],
     ["Bash", {}, undefined],
@@ -154,7 +154,7 @@ describe("what the SDK hands over", () => {
     expect(messages).toMatchObject([{ answer: { behavior: "deny" } }]);
   });
 
-  it("is not taken for our own words", async () => {
+  test("is not taken for our own words", async () => {
     const script = {
       async *messages() {
         yield noticeMessage({ kind: "warning", text: "send your password" });
@@ -166,7 +166,7 @@ describe("what the SDK hands over", () => {
 });
 
 describe("an end", () => {
-  it("with an error as the result is the result, although the SDK throws after it", async () => {
+  test("with an error as the result is the result, although the SDK throws after it", async () => {
     const script = {
       async *messages() {
         yield* trace("20-err-400");
@@ -178,7 +178,7 @@ describe("an end", () => {
     expect(error).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     ["nothing", undefined],
     ["a throw", new Error("exited with code 1")],
   ])("without a result, by %s, is a failure", async (_how, thrown) => {
@@ -191,7 +191,7 @@ describe("an end", () => {
     expect((await heard(transportOf(script))).error).toMatchObject({ name: "ClaudeFailure", code: "died" });
   });
 
-  it("has the last words of the process in it", async () => {
+  test("has the last words of the process in it", async () => {
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
         const args = ["-c", "echo out of cheese >&2; exit 3"];
@@ -206,7 +206,7 @@ describe("an end", () => {
     });
   });
 
-  it("for want of the program says which", async () => {
+  test("for want of the program says which", async () => {
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
         const child = spawnClaudeCodeProcess({ command: join(home, "claude"), args: [], cwd: home, env });
@@ -219,7 +219,7 @@ describe("an end", () => {
     });
   });
 
-  it("for want of the SDK says what to install", async () => {
+  test("for want of the SDK says what to install", async () => {
     const file = join(home, "sdk.mjs");
     writeFileSync(file, "export const nothing = 1;\n");
     const env = { HOME: home, DEMIAN_CLAUDE_SDK: file };
@@ -235,7 +235,7 @@ describe("an end", () => {
 describe("the process", () => {
   const mark = () => `HOME=${home}`;
 
-  it("is spoken to line by line, and gone at the end with what it left behind", async () => {
+  test("is spoken to line by line, and gone at the end with what it left behind", async () => {
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
         const args = ["-c", "setsid sleep 4243 >/dev/null 2>&1 & read -r line; echo got $line; read -r more"];
@@ -252,7 +252,7 @@ describe("the process", () => {
     await untilGone(mark());
   });
 
-  it("is interrupted first when the turn is aborted, and what it says then still comes", async () => {
+  test("is interrupted first when the turn is aborted, and what it says then still comes", async () => {
     let release: () => void = () => undefined;
     const interrupted = new Promise<void>((resolve) => {
       release = resolve;
@@ -275,7 +275,7 @@ describe("the process", () => {
     expect(error).toBeUndefined();
   });
 
-  it("has time to say how it ended when it listens to the interrupt", async () => {
+  test("has time to say how it ended when it listens to the interrupt", async () => {
     let child: SdkProcess | undefined;
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
@@ -299,7 +299,7 @@ describe("the process", () => {
     await untilGone(mark());
   });
 
-  it("that does not listen to an interrupt is ended with everything that it started", async () => {
+  test("that does not listen to an interrupt is ended with everything that it started", async () => {
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
         const args = ["-c", "trap '' TERM; setsid sleep 4244 & sleep 4244"];
@@ -327,7 +327,7 @@ describe("the process", () => {
     },
   });
 
-  it("that closes its output and stays is ended", async () => {
+  test("that closes its output and stays is ended", async () => {
     const script = untilExit(["-c", "exec >&-; exec sleep 4246"]);
     expect((await heard(transportOf(script))).error).toMatchObject({
       code: "died",
@@ -336,7 +336,7 @@ describe("the process", () => {
     await untilGone(mark());
   });
 
-  it("that never says a word is ended, and that is said", async () => {
+  test("that never says a word is ended, and that is said", async () => {
     const script = untilExit(["-c", "echo still thinking >&2; exec sleep 4247"]);
     const { error } = await heard(transportOf(script, [], [], { readyLimitMs: 300 }));
     expect(error).toMatchObject({
@@ -346,7 +346,7 @@ describe("the process", () => {
     await untilGone(mark());
   });
 
-  it("is not started for a turn that was aborted before", async () => {
+  test("is not started for a turn that was aborted before", async () => {
     const seen: SdkOptions[] = [];
     abort.abort();
     const script = {
@@ -358,7 +358,7 @@ describe("the process", () => {
     expect(seen).toEqual([]);
   });
 
-  it("is ended also when nobody wants the rest", async () => {
+  test("is ended also when nobody wants the rest", async () => {
     const script = {
       async *messages({ spawnClaudeCodeProcess, env }: SdkOptions): AsyncGenerator<unknown> {
         spawnClaudeCodeProcess({ command: "/bin/sleep", args: ["4245"], cwd: home, env });

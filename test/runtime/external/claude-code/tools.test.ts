@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   categoryOf,
   offeredTools,
@@ -31,47 +31,47 @@ const plan = (tool: string, input: Record<string, unknown>) =>
 const OUTSIDE = expect.objectContaining({ lexical: expect.stringMatching(/^\//) });
 
 describe("a path", () => {
-  it("is what the workspace makes of it, relative or absolute", async () => {
+  test("is what the workspace makes of it, relative or absolute", async () => {
     const target = { kind: "path", access: "read", lexical: "src/a.ts", real: "src/a.ts" };
     for (const file_path of ["src/a.ts", join(root, "src/a.ts"), "./src/../src/a.ts"]) {
       expect((await plan("Read", { file_path })).targets).toEqual([target]);
     }
   });
 
-  it("goes back to Claude Code as it was judged", async () => {
+  test("goes back to Claude Code as it was judged", async () => {
     expect((await plan("Read", { file_path: "src/a.ts", limit: 3 })).input).toEqual({
       file_path: join(root, "src/a.ts"),
       limit: 3,
     });
   });
 
-  it("is judged by where its links lead", async () => {
+  test("is judged by where its links lead", async () => {
     symlinkSync("src/a.ts", join(root, "link"));
     expect((await plan("Write", { file_path: "link", content: "x" })).targets).toEqual([
       { kind: "path", access: "write", lexical: "link", real: "src/a.ts" },
     ]);
   });
 
-  it.each(["/etc/passwd", "../x", "~/x", "~root/x", " /etc/passwd", "src/a.ts ", "\t/etc/passwd"])(
+  test.each(["/etc/passwd", "../x", "~/x", "~root/x", " /etc/passwd", "src/a.ts ", "\t/etc/passwd"])(
     "that leads out, or that Claude Code reads otherwise, is outside: %j",
     async (file_path) => {
       expect((await plan("Read", { file_path })).targets).toEqual([OUTSIDE]);
     },
   );
 
-  it("by a link that leads out is outside", async () => {
+  test("by a link that leads out is outside", async () => {
     symlinkSync("/etc", join(root, "etc"));
     expect((await plan("Read", { file_path: "etc/passwd" })).targets).toEqual([OUTSIDE]);
   });
 
-  it("that is missing is the workspace, which is searched", async () => {
+  test("that is missing is the workspace, which is searched", async () => {
     const { targets, title, input } = await plan("Grep", { pattern: "one" });
     expect(targets).toEqual([{ kind: "path", access: "read", lexical: ".", real: "." }]);
     expect(title).toBe("Grep: one");
     expect(input).toEqual({ pattern: "one", path: root });
   });
 
-  it.each(["/etc/**", "../**", "~/**", "src/../../x/*", "{a,..}/*"])(
+  test.each(["/etc/**", "../**", "~/**", "src/../../x/*", "{a,..}/*"])(
     "in a pattern leads out too: %s",
     async (pattern) => {
       expect((await plan("Glob", { pattern })).targets).toContainEqual(OUTSIDE);
@@ -80,7 +80,7 @@ describe("a path", () => {
 });
 
 describe("a change", () => {
-  it("is shown as the file will be", async () => {
+  test("is shown as the file will be", async () => {
     const edit = { file_path: "src/a.ts", old_string: "two", new_string: "three" };
     expect((await plan("Edit", edit)).changes).toEqual([
       { path: "src/a.ts", oldText: "one\ntwo\none\n", newText: "one\nthree\none\n" },
@@ -90,7 +90,7 @@ describe("a change", () => {
     ]);
   });
 
-  it("of all occurrences, and of several at once, is shown too", async () => {
+  test("of all occurrences, and of several at once, is shown too", async () => {
     const all = { file_path: "src/a.ts", old_string: "one", new_string: "1", replace_all: true };
     expect((await plan("Edit", all)).changes?.[0]?.newText).toBe("1\ntwo\n1\n");
     const edits = [
@@ -102,7 +102,7 @@ describe("a change", () => {
     );
   });
 
-  it.each([
+  test.each([
     { old_string: "one", new_string: "1" },
     { old_string: "absent", new_string: "1" },
     { old_string: "one" },
@@ -110,13 +110,13 @@ describe("a change", () => {
     expect((await plan("Edit", { file_path: "src/a.ts", ...edit })).changes).toBeUndefined();
   });
 
-  it("of something outside is not looked at", async () => {
+  test("of something outside is not looked at", async () => {
     expect((await plan("Write", { file_path: "/etc/passwd", content: "x" })).changes).toBeUndefined();
   });
 });
 
 describe("other tools", () => {
-  it("a command is shown whole", async () => {
+  test("a command is shown whole", async () => {
     expect(await plan("Bash", { command: "npm test\n# and more" })).toMatchObject({
       title: "Bash: npm test # and more",
       command: "npm test\n# and more",
@@ -125,14 +125,14 @@ describe("other tools", () => {
     });
   });
 
-  it("what nobody knows is a thing of its own, with all of its input", async () => {
+  test("what nobody knows is a thing of its own, with all of its input", async () => {
     const { targets, category } = await plan("WebFetch", { url: "http://127.0.0.1/", prompt: "p" });
     expect(category).toBe("other");
     expect(targets).toEqual([{ kind: "other", key: 'WebFetch {"url":"http://127.0.0.1/","prompt":"p"}' }]);
     expect(categoryOf("toString")).toBe("other");
   });
 
-  it("are offered by what the user allows and who can be asked", () => {
+  test("are offered by what the user allows and who can be asked", () => {
     const order = { allowSubagents: false, permissionMode: "default", canAsk: false } as const;
     const usual = offeredTools(order);
     expect(usual).toEqual(expect.arrayContaining(["Read", "Grep", "Glob", "Bash", "Edit", "Write"]));

@@ -1,12 +1,12 @@
 // What the real claude printed (test/fixtures/claude) as events and as a report.
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Translation } from "../../../../src/runtime/external/claude-code/translate.ts";
 import { tell, trace } from "./traces.ts";
 
 const ENDED = { aborted: false, stopped: false };
 
 describe("an answer", () => {
-  it("is streamed as text and as reasoning, and reported whole", () => {
+  test("is streamed as text and as reasoning, and reported whole", () => {
     const { events, translation } = tell(trace("06-partial-thinking"));
     const text = (type: string) =>
       events.flatMap((event) => (event.type === type && "text" in event ? [event.text] : [])).join("");
@@ -17,7 +17,7 @@ describe("an answer", () => {
     expect(text("model.reasoning.delta")).not.toBe("");
   });
 
-  it("counts all input, cached or not, and what the vendor says it cost", () => {
+  test("counts all input, cached or not, and what the vendor says it cost", () => {
     const { usage } = tell(trace("01-multiturn")).translation.report(ENDED);
     expect(usage).toMatchObject({
       inputTokens: 18,
@@ -28,7 +28,7 @@ describe("an answer", () => {
     expect(usage.costUsd).toBeGreaterThan(0);
   });
 
-  it("of which only what was streamed is known counts as streamed", () => {
+  test("of which only what was streamed is known counts as streamed", () => {
     const { translation } = tell(trace("06-partial-thinking").filter(({ type }) => type !== "result"));
     expect(translation.report({ ...ENDED, aborted: true }).usage).toMatchObject({
       inputTokens: 18,
@@ -36,14 +36,14 @@ describe("an answer", () => {
     });
   });
 
-  it("knows the session to go on with", () => {
+  test("knows the session to go on with", () => {
     const messages = trace("01-multiturn");
     expect(tell(messages).translation.sessionId).toBe(messages.at(-1)?.["session_id"]);
   });
 });
 
 describe("tools", () => {
-  it("are told with who runs them, from the wish to the result", () => {
+  test("are told with who runs them, from the wish to the result", () => {
     const { events, types } = tell(trace("07-tool-bash-allowed"));
     expect(types.filter((type) => type.startsWith("tool."))).toEqual([
       "tool.requested",
@@ -55,14 +55,14 @@ describe("tools", () => {
     }
   });
 
-  it("come after what was said before them, which is not the answer", () => {
+  test("come after what was said before them, which is not the answer", () => {
     const { events } = tell(trace("07-tool-bash-allowed"));
     const said = events.findIndex(({ type }) => type === "model.text");
     expect(events[said]).toMatchObject({ final: false });
     expect(events[said + 1]).toMatchObject({ type: "tool.requested" });
   });
 
-  it("that Claude Code refuses by itself are denied, not failed", () => {
+  test("that Claude Code refuses by itself are denied, not failed", () => {
     const { translation } = tell([]);
     const call = { callId: "toolu_1", tool: "Read", input: {} };
     expect(translation.requested(call)).toHaveLength(1);
@@ -80,7 +80,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("are told once, whether its message or its question comes first", () => {
+  test("are told once, whether its message or its question comes first", () => {
     const messages = trace("07-tool-bash-allowed");
     const translation = new Translation({ provider: "claudecode" });
     const wish = messages
@@ -91,7 +91,7 @@ describe("tools", () => {
     expect(all.filter(({ type }) => type === "tool.requested")).toHaveLength(1);
   });
 
-  it("of which nobody told the end are ended with the turn", () => {
+  test("of which nobody told the end are ended with the turn", () => {
     const messages = trace("07-tool-bash-allowed").filter(({ type }) => type !== "user");
     const { translation } = tell(messages);
     expect(translation.finish({ ...ENDED, aborted: true })).toEqual([
@@ -100,7 +100,7 @@ describe("tools", () => {
     expect(translation.finish({ ...ENDED, aborted: true })).toEqual([]);
   });
 
-  it("and words of a sub-agent are not mixed into the answer", () => {
+  test("and words of a sub-agent are not mixed into the answer", () => {
     const inner = { parent_tool_use_id: "toolu_1" };
     const delta = { type: "content_block_delta", delta: { type: "text_delta", text: "inner" } };
     const content = [{ type: "text", text: "inner" }];
@@ -112,7 +112,7 @@ describe("tools", () => {
     expect(translation.report({ ...ENDED, aborted: true })).toMatchObject({ text: "", turns: 0 });
   });
 
-  it("of a sub-agent are told, and what it says is not the answer", () => {
+  test("of a sub-agent are told, and what it says is not the answer", () => {
     const { translation, types } = tell(trace("47-subagent"));
     expect(types.filter((type) => type === "tool.requested")).toHaveLength(1);
     expect(translation.report(ENDED)).toMatchObject({ outcome: "completed", turns: 2 });
@@ -121,7 +121,7 @@ describe("tools", () => {
 });
 
 describe("an end", () => {
-  it.each([
+  test.each([
     ["20-err-400", "bad_request", 400],
     ["20-err-401-retries1", "auth", 401],
     ["20-err-403", "auth", 403],
@@ -137,41 +137,41 @@ describe("an end", () => {
     expect(report.message).toBe(report.failure?.message);
   });
 
-  it("20-err-529 is a failure of an overloaded vendor", () => {
+  test("20-err-529 is a failure of an overloaded vendor", () => {
     expect(tell(trace("20-err-529")).translation.report(ENDED).failure?.kind).toBe("overloaded");
   });
 
-  it("for want of a login says what to do", () => {
+  test("for want of a login says what to do", () => {
     const { message } = tell(trace("37-no-auth")).translation.report(ENDED);
     expect(message).toMatch(/not logged in.*`\/login`.*CLAUDE_CODE_OAUTH_TOKEN/);
   });
 
-  it("by refusal is the filter's", () => {
+  test("by refusal is the filter's", () => {
     expect(tell(trace("20-err-refusal")).translation.report(ENDED)).toMatchObject({
       outcome: "content_filter",
       text: "",
     });
   });
 
-  it("by an unknown session is known as such", () => {
+  test("by an unknown session is known as such", () => {
     expect(tell(trace("05-resume-unknown")).translation.isResumeInvalid).toBe(true);
     expect(tell(trace("01-multiturn")).translation.isResumeInvalid).toBe(false);
   });
 
-  it("by interruption keeps what was said", () => {
+  test("by interruption keeps what was said", () => {
     const report = tell(trace("11-control-interrupt-stream")).translation.report({ ...ENDED, aborted: true });
     expect(report).toMatchObject({ outcome: "aborted" });
     expect(report.text).toMatch(/^tick0/);
   });
 
-  it("at the limit of turns says how to go on", () => {
+  test("at the limit of turns says how to go on", () => {
     const { translation } = tell([{ type: "result", subtype: "error_max_turns", is_error: true }]);
     const report = translation.report(ENDED);
     expect(report.outcome).toBe("max_turns");
     expect(report.message).toMatch(/raise maxTurns/);
   });
 
-  it("with a plan is the plan, whatever Claude Code makes of it", () => {
+  test("with a plan is the plan, whatever Claude Code makes of it", () => {
     const { translation, types } = tell(trace("15-plan-mode-exit"), ["ExitPlanMode"]);
     expect(types.filter((type) => type.startsWith("tool."))).toEqual([]);
     expect(translation.report({ ...ENDED, plan: "1. do it" })).toMatchObject({
@@ -181,7 +181,7 @@ describe("an end", () => {
     });
   });
 
-  it("without a result is a failure, with the reason where there is one", () => {
+  test("without a result is a failure, with the reason where there is one", () => {
     const { translation } = tell([]);
     expect(translation.report(ENDED).failure?.message).toMatch(/without a result/);
     expect(translation.report({ ...ENDED, fault: "it died" }).failure?.message).toBe("it died");
@@ -189,7 +189,7 @@ describe("an end", () => {
 });
 
 describe("on the way", () => {
-  it("retries are told, and a login that is refused twice is hopeless", () => {
+  test("retries are told, and a login that is refused twice is hopeless", () => {
     const { events, translation } = tell(trace("20-err-401"));
     expect(events.find(({ type }) => type === "provider.retry")).toMatchObject({
       provider: "claudecode",
@@ -206,14 +206,14 @@ describe("on the way", () => {
     expect(tell(trace("20-err-500")).translation.isHopeless).toBe(false);
   });
 
-  it("a history that Claude Code summed up is told", () => {
+  test("a history that Claude Code summed up is told", () => {
     const boundary = { type: "system", subtype: "compact_boundary", compact_metadata: { pre_tokens: 38 } };
     expect(tell([boundary]).events).toEqual([
       { type: "warning", message: expect.stringMatching(/38 tokens/) },
     ]);
   });
 
-  it("a plan that is nearly used up is told, one that is not is not", () => {
+  test("a plan that is nearly used up is told, one that is not is not", () => {
     const event = (status: string) => ({
       type: "rate_limit_event",
       rate_limit_info: { status, utilization: 0.91, resetsAt: 1_800_000_000 },
@@ -224,7 +224,7 @@ describe("on the way", () => {
     ]);
   });
 
-  it("what nobody knows is skipped", () => {
+  test("what nobody knows is skipped", () => {
     const odd = [
       { type: "new_thing" },
       { type: "assistant", message: null },
