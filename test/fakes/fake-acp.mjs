@@ -269,6 +269,21 @@ const COMMANDS = {
     });
     if (setup.declineEnds && status === "failed") throw new Cancelled();
   },
+  /** As opencode 1.18: announces the call without input, and sends the input before it asks ("early") or not. */
+  async "ask-opencode"(session, text) {
+    const [when, command] = [text.split(" ")[0], text.split(" ").slice(1).join(" ")];
+    const call = { toolCallId: newTool(), kind: "execute" };
+    const places = { locations: [{ path: session.cwd }] };
+    const announced = { ...call, title: "bash", status: "pending", rawInput: { cwd: session.cwd } };
+    update(session, { sessionUpdate: "tool_call", ...announced, ...places });
+    if (when === "early") {
+      const rawInput = { command, description: "what it is for", timeout: 5000, cwd: session.cwd };
+      const running = { ...call, title: command, status: "in_progress", rawInput, ...places };
+      update(session, { sessionUpdate: "tool_call_update", ...running });
+    }
+    await permission(session, { ...call, title: command, status: "pending", rawInput: { command } });
+    update(session, { sessionUpdate: "tool_call_update", ...call, status: "completed" });
+  },
   async "ask-edit"(session, path) {
     const content = [{ type: "diff", path, oldText: "a\nb\n", newText: "a\nc\n" }];
     await permission(session, { toolCallId: newTool(), title: "Edit", kind: "edit", content });

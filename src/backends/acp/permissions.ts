@@ -4,6 +4,7 @@ import type { Choice, RequestPayload, RequestType } from "../../protocol/request
 import { titleOf } from "../request-title.ts";
 import { objectOf, objectsOf, optional, stringsOf, textOf } from "../values.ts";
 import type { Change } from "./diffs.ts";
+import { directoryOf, ruleOf } from "./rules.ts";
 import type { Tool } from "./state.ts";
 import { changesOf, hasInput, nameOf } from "./tools.ts";
 
@@ -14,8 +15,10 @@ export interface Permission {
   rule: string | undefined;
 }
 
-/** In the input of Claude's Bash, words for people that change from call to call; in another tool's it is input. */
-const WORDS = "description";
+const REMEMBERED: Partial<Record<RequestType, string>> = {
+  command: "this exact command",
+  file_change: "exactly this change",
+};
 const FILE_KINDS: ReadonlySet<unknown> = new Set(["edit", "delete", "move"]);
 
 /** `hearsReasons`: the agent reads why it was refused. */
@@ -28,7 +31,7 @@ export function describePermission(
   const command = request_type === "command" ? commandOf(tool) : undefined;
   const changes = request_type === "file_change" ? fileChanges(tool) : [];
   const plan = request_type === "plan" ? textOf(objectOf(tool.input)["plan"]) : undefined;
-  const rule = ruleOf(tool);
+  const rule = ruleOf(tool, params, cwd);
   const what = command ?? (changes.map(({ path, kind }) => `${kind} ${path}`).join(", ") || tool.title);
   // What nobody can see, nobody can allow.
   const isShown = what !== undefined || hasInput(tool.input);
@@ -39,7 +42,7 @@ export function describePermission(
       title: titleOf(titled(nameOf(tool), what ?? "not told")),
       ...optional("reason", reasonOf(tool, what)),
       ...optional("command", command),
-      ...(request_type === "command" ? { cwd: textOf(objectOf(tool.input)["cwd"]) ?? cwd } : {}),
+      ...(request_type === "command" ? { cwd: directoryOf(tool, cwd) } : {}),
       ...(changes.length > 0 ? { changes } : {}),
       ...optional("plan", plan),
       tool_name: nameOf(tool),
@@ -88,20 +91,6 @@ function reasonOf(tool: Tool, what: string | undefined): string | undefined {
   return textOf(texts.filter((text) => text !== what && text !== `$ ${what}`).join("\n"));
 }
 
-/**
- * The same tool with exactly the same input, and everything else of it that a person was shown and could go by. A title
- * alone may be cut short, so it is no rule; beside a command it is words.
- */
-function ruleOf(tool: Tool): string | undefined {
-  const { input, kind = "", name = "", title, locations } = tool;
-  const changes = changesOf(tool);
-  if (!hasInput(input) && changes.length === 0) return undefined;
-  const { [WORDS]: _words, ...rest } = objectOf(input);
-  const isCommand = kind === "execute" && rest["command"] !== undefined;
-  const told = isCommand ? [rest] : [input ?? null, title ?? null];
-  return JSON.stringify(sorted([kind, name, locations, changes, ...told]));
-}
-
 function refusals(hearsReasons: boolean): Choice[] {
   const takes = hearsReasons ? { takes: ["message" as const] } : {};
   return [
@@ -118,7 +107,7 @@ function acceptChoices(
 ): Choice[] {
   if (!isShown) return [];
   if (optionOf(params, "allow_once") !== undefined) {
-    const remembers = [type === "command" ? "this exact command" : "this tool with exactly this input"];
+    const remembers = [REMEMBERED[type] ?? "this tool with exactly this input"];
     const session: Choice[] = rule === undefined ? [] : [{ decision: "acceptForSession", remembers }];
     return [{ decision: "accept" }, ...session];
   }
@@ -143,12 +132,4 @@ function detailsOf(tool: Tool, params: JsonObject): JsonObject {
       name: textOf(name) ?? "",
     })),
   };
-}
-
-/** The order of keys says nothing. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return entries.map(([key, item]) => [key, sorted(item)]);
 }

@@ -68,6 +68,17 @@ describe("a permission", () => {
     expect(options).toEqual(["yes", "yes"]);
   });
 
+  test("for the session covers the command however much of it the agent sent before it asked", async () => {
+    const { run, sink, ask: asked, ...session } = await ask("#ask-opencode early make");
+    await run.answer?.(asked.native_id, { decision: "acceptForSession" });
+    await sink.untilResults(1);
+    await say({ run, sink, ...session }, "#ask-opencode late make");
+    expect(noticesOf({ run, sink, ...session }, "acp_allowed")).toHaveLength(1);
+    await run.send(user("#ask-opencode late make clean"));
+    await sink.untilAsk(2);
+    expect(sink.asks).toHaveLength(2);
+  });
+
   test("that can only be given for ever says so, and is not given by a plain yes", async () => {
     const { run, sink, ask: asked } = await ask("#ask make", { without: ["allow_once"] });
     expect(asked.payload.choices).toMatchObject([

@@ -53,7 +53,7 @@ describe("what was allowed for the session", () => {
 
   test("is allowed again, whatever words stand beside the command", () => {
     expect(isAskedAgain(run, run)).toBe(false);
-    expect(isAskedAgain(run, { ...run, title: "x", rawInput: { description: "y", command: "ls" } })).toBe(
+    expect(isAskedAgain(run, { ...run, title: "y", rawInput: { description: "y", command: "ls" } })).toBe(
       false,
     );
     expect(isAskedAgain(issue, issue)).toBe(false);

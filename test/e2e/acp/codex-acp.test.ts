@@ -10,4 +10,6 @@ testAgent({
   declined: "interrupted",
   rules: ["codex/config.toml", "codex/rules", "project/.codex"],
   forSession: true,
+  // In the project it asks nobody.
+  change: { place: "home", prompt: (path) => `#mock:patch ${path} hello` },
 });

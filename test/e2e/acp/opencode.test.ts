@@ -9,4 +9,8 @@ testAgent({
   declined: "success",
   rules: ["config/opencode/opencode.json", "project/.opencode", "project/opencode.json"],
   forSession: true,
+  change: {
+    place: "cwd",
+    prompt: (path) => `#mock:tool write ${JSON.stringify({ filePath: path, content: "hello\n" })}`,
+  },
 });

@@ -1,6 +1,6 @@
 // What the daemon promises for every ACP agent, on one session of a real one: in the order of a working day, because
 // such an agent needs seconds to start.
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Frame } from "../../support/raw-client.ts";
@@ -21,6 +21,8 @@ export interface Manners {
   rules: readonly string[];
   /** Whether it tells enough of a command for a rule of the daemon's own. */
   forSession: boolean;
+  /** A prompt that makes it want to add this file, and ask; absent: it does not ask for that, or tells no diff. */
+  change?: { place: "home" | "cwd"; prompt(path: string): string };
 }
 
 /** gemini loses a session that it loads in the minute in which it made it, so it may have to wait for the next one. */
@@ -97,15 +99,39 @@ export function testAgent(manners: Manners): void {
         expect(choiceOf(row, "acceptForSession").remembers).toEqual(["this exact command"]);
         await settle(turn, row, { decision: "acceptForSession" });
         await turn.end();
-        const again = await talk.say(prompt);
-        expect(asksIn(again.frames)).toEqual([]);
-        expect(again.frames.filter((frame) => frame["category"] === "acp_allowed")).toHaveLength(1);
-        expect(readFileSync(join(world.cwd, "twice"), "utf8")).toBe("again\nagain\n");
+        // opencode sends the input of a call sometimes before it asks, sometimes after.
+        for (const _time of ["second", "third", "fourth"]) {
+          const again = await talk.say(prompt);
+          expect(asksIn(again.frames)).toEqual([]);
+          expect(again.frames.filter((frame) => frame["category"] === "acp_allowed")).toHaveLength(1);
+        }
+        expect(readFileSync(join(world.cwd, "twice"), "utf8")).toBe("again\n".repeat(4));
         // Another command is asked for.
         const other = begin(talk, manners.command("echo other >> twice"));
         await settle(other, await other.asked(), { decision: "decline" });
         await other.end();
         expect(contents(world.home, manners.rules)).toEqual(before);
+      },
+    );
+
+    test.runIf(manners.change !== undefined)(
+      "for the session: the same change of a file is not asked for again, that of another file is",
+      async () => {
+        const { place, prompt } = manners.change ?? { place: "cwd", prompt: () => "" };
+        const [file, other] = [join(world[place], "changed"), join(world[place], "other")];
+        const turn = begin(talk, prompt(file));
+        const row = await turn.asked();
+        expect(row.payload.changes?.map(({ path }) => path)).toEqual([file]);
+        expect(choiceOf(row, "acceptForSession").remembers).toEqual(["exactly this change"]);
+        await settle(turn, row, { decision: "acceptForSession" });
+        await turn.end();
+        rmSync(file);
+        expect(asksIn((await talk.say(prompt(file))).frames)).toEqual([]);
+        expect(existsSync(file)).toBe(true);
+        const second = begin(talk, prompt(other));
+        await settle(second, await second.asked(), { decision: "decline" });
+        await second.end();
+        expect(existsSync(other)).toBe(false);
       },
     );
 
@@ -210,7 +236,7 @@ export function testAgent(manners: Manners): void {
         const turn = begin(talk, manners.command("echo again >> twice"));
         await settle(turn, await turn.asked(), { decision: "decline" });
         await turn.end();
-        expect(readFileSync(join(world.cwd, "twice"), "utf8")).toBe("again\nagain\n");
+        expect(readFileSync(join(world.cwd, "twice"), "utf8")).toBe("again\n".repeat(4));
       },
     );
 
