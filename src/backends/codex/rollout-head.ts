@@ -1,5 +1,6 @@
-// The first part of a rollout file → what a list shows of it. Two forms: 0.125 tells the user's text as
-// `user_message`, 0.166 as a completed `UserMessage` item; the model stands in the first `turn_context` of both.
+// The first part of a rollout file → what a list shows of it. Codex changed the form several times: cwd and model are in
+// `session_meta` and `turn_context`, before that in `session_configured`; the user's text is a completed `UserMessage`
+// item (0.166), a `user_message` (0.125), or only a `response_item`.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { readHeadRecords } from "../head-lines.ts";
 
@@ -13,18 +14,25 @@ export interface RolloutHead {
 const HEAD_BYTES = 128 * 1024;
 const PREVIEW_CHARS = 200;
 /** What Codex writes in the user's name. */
-const NOT_THE_USERS = /^\s*<(environment_context|permissions|user_instructions)\b/;
+const NOT_THE_USERS =
+  /^\s*(<(environment_context|permissions|user_instructions)\b|# AGENTS\.md instructions)/;
 
 interface Reading extends RolloutHead {
-  /** Its line `session_meta` was seen: this is a rollout. */
+  /** A line was seen that only rollouts have. */
   isKnown?: true;
+  /** Its `session_meta` or `session_configured` was seen. */
+  hasMeta?: true;
   isSubAgent?: true;
+  /** The first text of the user in what the model was sent: for files that say it nowhere else. */
+  sent?: string;
 }
 
 /** Undefined when it is damaged, or the thread of a sub-agent: not a session of its own. */
 export async function readRolloutHead(file: string): Promise<RolloutHead | undefined> {
-  const { isKnown, isSubAgent, ...head } = await readLines(file).catch((): Reading => ({}));
-  return isKnown === true && isSubAgent !== true ? head : undefined;
+  const reading = await readLines(file).catch((): Reading => ({}));
+  const { isKnown, hasMeta: _meta, isSubAgent, sent, ...head } = reading;
+  if (isKnown !== true || isSubAgent === true) return undefined;
+  return sent === undefined ? head : { preview: sent, ...head };
 }
 
 async function readLines(file: string): Promise<Reading> {
@@ -41,18 +49,32 @@ function isEnough({ isSubAgent, cwd, model, preview }: Reading): boolean {
 }
 
 function readRecord(reading: Reading, record: JsonObject): void {
-  const payload = isObject(record["payload"]) ? record["payload"] : {};
+  const { type, payload } = bodyOf(record);
   // A thread that was forked carries the first line of the other one too, behind its own.
-  if (record["type"] === "session_meta" && reading.isKnown === undefined) readMeta(reading, payload);
-  if (record["type"] === "turn_context" && typeof payload["model"] === "string") {
-    reading.model ??= payload["model"];
+  if ((type === "session_meta" || type === "session_configured") && reading.hasMeta === undefined) {
+    readMeta(reading, payload);
   }
-  const preview = reading.preview === undefined ? previewOf(record, payload) : undefined;
+  if (type === "response_item") reading.isKnown = true;
+  const isModelKnown = type === "turn_context" || type === "session_configured";
+  if (isModelKnown && typeof payload["model"] === "string") reading.model ??= payload["model"];
+  const preview = reading.preview === undefined ? usersText(saidIn(type, payload)) : undefined;
   if (preview !== undefined) reading.preview = preview;
+  const sent = reading.sent === undefined ? usersText(sentIn(type, payload)) : undefined;
+  if (sent !== undefined) reading.sent = sent;
+}
+
+/** `{type, payload}`; an event is in the payload, or in `msg`, or is the line itself. */
+function bodyOf(record: JsonObject): { type: unknown; payload: JsonObject } {
+  const event = record["type"] === "event_msg" ? record["payload"] : record["msg"];
+  if (isObject(event)) return { type: event["type"], payload: event };
+  const { type, payload } = record;
+  if (!isObject(payload)) return { type, payload: record };
+  return payload["type"] === "session_configured" ? { type: payload["type"], payload } : { type, payload };
 }
 
 function readMeta(reading: Reading, meta: JsonObject): void {
   reading.isKnown = true;
+  reading.hasMeta = true;
   if (typeof meta["cwd"] === "string") reading.cwd = meta["cwd"];
   const { source } = meta;
   const isSubAgent =
@@ -63,18 +85,26 @@ function readMeta(reading: Reading, meta: JsonObject): void {
   if (isSubAgent) reading.isSubAgent = true;
 }
 
-function previewOf(record: JsonObject, payload: JsonObject): string | undefined {
-  if (record["type"] !== "event_msg") return undefined;
-  const text = payload["type"] === "user_message" ? payload["message"] : itemText(payload);
-  if (typeof text !== "string" || text === "" || NOT_THE_USERS.test(text)) return undefined;
-  return text.slice(0, PREVIEW_CHARS);
+function saidIn(type: unknown, payload: JsonObject): unknown {
+  if (type === "user_message") return payload["message"];
+  const item = payload["item"];
+  if (type !== "item_completed" || !isObject(item) || item["type"] !== "UserMessage") return undefined;
+  return textIn(item["content"]);
 }
 
-function itemText(payload: JsonObject): unknown {
-  const item = payload["item"];
-  if (payload["type"] !== "item_completed" || !isObject(item) || item["type"] !== "UserMessage")
+function sentIn(type: unknown, payload: JsonObject): unknown {
+  if (type !== "response_item" || payload["type"] !== "message" || payload["role"] !== "user")
     return undefined;
-  const blocks: unknown[] = Array.isArray(item["content"]) ? item["content"] : [];
+  return textIn(payload["content"]);
+}
+
+function textIn(content: unknown): unknown {
+  const blocks: unknown[] = Array.isArray(content) ? content : [];
   const block = blocks.find((one) => isObject(one) && typeof one["text"] === "string");
   return isObject(block) ? block["text"] : undefined;
+}
+
+function usersText(text: unknown): string | undefined {
+  if (typeof text !== "string" || text === "" || NOT_THE_USERS.test(text)) return undefined;
+  return text.slice(0, PREVIEW_CHARS);
 }

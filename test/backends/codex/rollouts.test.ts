@@ -80,6 +80,57 @@ describe("recorded rollouts of 0.166", () => {
   });
 });
 
+describe("rollouts of older versions", () => {
+  const configured = { type: "session_configured", session_id: "x", model: "gpt-5-codex", cwd: "/p" };
+  const sent = (text: string, role = "user") => ({
+    type: "response_item",
+    payload: { type: "message", role, content: [{ type: "input_text", text }] },
+  });
+
+  test.each<[string, object]>([
+    ["as a line of its own", configured],
+    ["under msg", { id: "0", msg: configured }],
+    ["under payload", { type: "event_msg", payload: configured }],
+    ["under payload of another type", { type: "session", payload: configured }],
+  ])("a head `session_configured` %s is listed", async (_name, head) => {
+    const home = newHome();
+    const file = putThread(home, "old", [head, said("hello")]);
+    const row = { session_id: "old", cwd: "/p", model: "gpt-5-codex", preview: "hello", rollout_path: file };
+    expect(await listRollouts(home, {})).toMatchObject([row]);
+    expect(idsOf(await listRollouts(home, { cwd: "/p" }))).toEqual(["old"]);
+    expect(await listRollouts(home, { cwd: "/other" })).toEqual([]);
+    expect(await findRollout(home, "old")).toMatchObject(row);
+  });
+
+  test("a head `response_item` is listed, with the first text that the user wrote", async () => {
+    const home = newHome();
+    putThread(home, "old", [
+      sent("be brief", "developer"),
+      sent("<environment_context>\n</environment_context>"),
+      sent("# AGENTS.md instructions for /p"),
+      sent("fix the tests"),
+      sent("and the docs"),
+    ]);
+    const [row, ...others] = await listRollouts(home, {});
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ session_id: "old", preview: "fix the tests" });
+    expect(row).not.toHaveProperty("cwd");
+  });
+
+  test("what the user said is preferred to what the model was sent", async () => {
+    const home = newHome();
+    putThread(home, "a", [meta(), sent("with all the instructions"), said("hello")]);
+    expect(await listRollouts(home, {})).toMatchObject([{ preview: "hello" }]);
+  });
+
+  test("a user's message under msg, or as a line of its own, is the preview", async () => {
+    const home = newHome();
+    putThread(home, "a", [configured, { id: "1", msg: { type: "user_message", message: "one" } }]);
+    putThread(home, "b", [configured, { type: "user_message", message: "two" }], "2026/04/26");
+    expect((await listRollouts(home, {})).map(({ preview }) => preview)).toEqual(["one", "two"]);
+  });
+});
+
 describe("what a list shows", () => {
   test.each<[string, unknown[], string | undefined]>([
     ["the text as 0.125 wrote it", [said("hello"), said("later")], "hello"],
