@@ -92,7 +92,8 @@ export interface Ask {
   request_type: RequestType;
   payload: RequestPayload;
   thread_id?: string;
-  turn_id?: string;
+  /** The agent's own name for the turn. The ledger adds ours. */
+  native_turn_id?: string;
   item_id?: string;
   /** The sub-agents from the root down to the one that asks; absent for the session's own agent. */
   path?: string[];

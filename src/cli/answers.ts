@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { revealLine } from "../base/sanitize.ts";
 import type { Answer, RequestRow } from "../client/index.ts";
+import { deliverable } from "../protocol/deliverable.ts";
 import { cutTo } from "./bar.ts";
 import { UsageError } from "./command.ts";
 import { parseJsonObject } from "./values.ts";
@@ -53,7 +54,7 @@ export function isNamed({ request = "" }: Given, { request_id }: RequestRow): bo
 /** Whether the answer that counts says the same. What is secret is not told, so it cannot be compared. */
 export function isSameAnswer(one: Answer, other: Answer, { payload }: RequestRow): boolean {
   const known = (answer: Answer): unknown => {
-    if (!("answers" in answer)) return answer;
+    if (!("answers" in answer)) return deliverable(payload, answer);
     const secret = payload.questions?.filter(({ is_secret }) => is_secret).map(({ id }) => id) ?? [];
     const told = Object.entries(answer.answers).filter(([id]) => !secret.includes(id));
     return Object.fromEntries(told.map(([id, said]) => [id, [said].flat()]));

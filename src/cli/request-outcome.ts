@@ -6,15 +6,15 @@ import { table } from "./output.ts";
 import { BLEMEESCTL_WORDS, type RequestWords } from "./request-text.ts";
 
 export function outcome(
-  { request, repeated }: { request: RequestRow; repeated: boolean },
+  { request, repeated, notice }: { request: RequestRow; repeated: boolean; notice?: string | undefined },
   words: RequestWords = BLEMEESCTL_WORDS,
-): string {
+): string[] {
   const { answer, resolution_source, dispatched_at_ms } = request;
   const said = answer === undefined ? "answer" : answerText(answer, words);
-  if (repeated) return `answered before: ${said} (${resolution_source ?? "?"})`;
-  return dispatched_at_ms === undefined
-    ? `${said}: stored; the agent has not taken it yet`
-    : `${said}: the agent has it`;
+  const notices = notice === undefined ? [] : [revealLine(notice)];
+  if (repeated) return [`answered before: ${said} (${resolution_source ?? "?"})`, ...notices];
+  const isTaken = dispatched_at_ms !== undefined;
+  return [`${said}: ${isTaken ? "the agent has it" : "stored; the agent has not taken it yet"}`, ...notices];
 }
 
 /** Which answer it was, in a line. */

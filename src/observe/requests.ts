@@ -22,8 +22,7 @@ export function observeRequest(state: SessionState, row: RequestRow, nowMs: numb
   noteRequest(state, row, nowMs);
   const { session_id, request_id, item_id, payload } = row;
   const thread_id = row.thread_id ?? state.thread_id;
-  // Ours, as in every other row; the agent's own name only where we know none.
-  const turn_id = state.turn?.turn_id ?? row.turn_id;
+  const turn_id = row.turn_id ?? state.turn?.turn_id;
   const command = commandText(payload.command);
   const event: ToolEvent = {
     session_id,

@@ -105,6 +105,21 @@ export const Answer = z.union([
 ]);
 export type Answer = z.infer<typeof Answer>;
 
+/** What a client may write for it: `{ answers: [...] }` around the answers of a question too, as Codex's own wire has it. */
+export const GivenAnswer = z.union([
+  Answer.options[0],
+  z.strictObject({
+    answers: z.record(
+      z.string(),
+      z.union([
+        z.string(),
+        z.array(z.string()),
+        z.strictObject({ answers: z.array(z.string()) }).transform(({ answers }) => answers),
+      ]),
+    ),
+  }),
+]);
+
 /**
  * `pending → resolved | expired | withdrawn | orphaned`; `expired → resolved | orphaned`;
  * `resolved → withdrawn | orphaned` only while it is not dispatched.
@@ -122,9 +137,11 @@ export const RequestRow = z.strictObject({
   backend: z.string(),
   request_type: RequestType,
   status: z.enum(REQUEST_STATUSES),
+  /** The turn in which the agent asks, as `task_started` and `agent.result` name it. Absent: it asked outside a turn. */
+  turn_id: z.string().optional(),
   /** The agent's own names for where it asks. */
   thread_id: z.string().optional(),
-  turn_id: z.string().optional(),
+  native_turn_id: z.string().optional(),
   item_id: z.string().optional(),
   /** The sub-agents from the root down to the one that asks; absent for the session's own agent. */
   path: z.array(z.string()).optional(),

@@ -9,6 +9,7 @@ import type { SessionSummary } from "../protocol/session.ts";
 import { coldInfo, type ListFilter, listSessions, liveInfo } from "./listing.ts";
 import type { Publisher } from "./publish.ts";
 import { unknownSession } from "./refusals.ts";
+import type { Responded } from "./request-words.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import type { Session } from "./session.ts";
 import { exists, type Obtained, SessionTable, type TableOptions } from "./table.ts";
@@ -115,7 +116,7 @@ export class SessionHub implements Hub {
   }
 
   /** A session that is not in memory waits for nothing; the ledger still knows how its requests ended. */
-  async respond(client: Client, order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }> {
+  async respond(client: Client, order: RespondOrder): Promise<Responded> {
     await this.#options.ready;
     await this.table.changing.free(order.session_id);
     const session = this.table.live.get(order.session_id);

@@ -2,6 +2,7 @@
 export { type HubOptions, SessionHub } from "./hub.ts";
 export { createPublisher, type Publisher } from "./publish.ts";
 export { recoverSessions } from "./recover.ts";
+export type { Responded } from "./request-words.ts";
 export { Ledger, type RespondOrder } from "./requests.ts";
 export { drain } from "./shutdown.ts";
 export { createSessions, type Sessions, type SystemOptions } from "./system.ts";

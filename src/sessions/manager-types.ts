@@ -7,6 +7,7 @@ import type { RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, Budget } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
+import type { Responded } from "./request-words.ts";
 import type { RespondOrder } from "./requests.ts";
 import type { Attachment, Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 
@@ -108,7 +109,7 @@ export interface Manager {
     end(): void;
   }>;
   wait(order: WaitOrder): Promise<WaitReply>;
-  respond(order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }>;
+  respond(order: RespondOrder): Promise<Responded>;
   /** `tree`: also those of all sessions below it. */
   requests(filter: RequestsFilter & { tree?: boolean }): Promise<RequestsPage>;
   request(session_id: string | undefined, request_id: string): Promise<RequestRow | undefined>;

@@ -25,6 +25,7 @@ import type {
   WaitOrder,
 } from "./manager-types.ts";
 import { unknownSession, waitsFor } from "./refusals.ts";
+import type { Responded } from "./request-words.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import { spawnSession } from "./spawn.ts";
 import { settledStats } from "./stats.ts";
@@ -201,7 +202,7 @@ export class SessionManager implements Manager {
     });
   }
 
-  async respond(order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }> {
+  async respond(order: RespondOrder): Promise<Responded> {
     await this.#known(order.session_id);
     const session = this.#parts.table.live.get(order.session_id);
     return session === undefined ? this.#parts.ledger.respond(order) : session.respond(undefined, order);

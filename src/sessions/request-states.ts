@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Ask } from "../backends/types.ts";
 import { CodedError } from "../base/coded-error.ts";
+import { deliverable } from "../protocol/deliverable.ts";
 import {
   type Answer,
   type Choice,
@@ -20,6 +21,8 @@ export interface Asked {
   session_id: string;
   backend: string;
   generation: string;
+  /** Ours. Absent: no turn runs. */
+  turn_id?: string;
   nowMs: number;
   /** Absent: it waits for ever. */
   expiresInMs?: number;
@@ -104,14 +107,15 @@ export function policyAnswer(row: Pick<RequestRow, "request_type">): Answer {
   return REQUEST_TYPES[row.request_type] === "input" ? { answers: {} } : { decision: "decline" };
 }
 
-/** Throws `invalid_answer` unless the answer is one that the request offers. */
-export function checkAnswer({ payload, request_type }: RequestRow, answer: Answer): void {
+/** What the agent will be given of the answer. Throws `invalid_answer` unless it is one that the request offers. */
+export function checkAnswer({ payload, request_type }: RequestRow, given: Answer): Answer {
+  const answer = deliverable(payload, given);
   if ("answers" in answer) {
     if (REQUEST_TYPES[request_type] !== "input") {
       throw invalid(`a ${request_type} request takes a decision: ${offered(payload)}`);
     }
     for (const [id, text] of Object.entries(answer.answers)) checkOne(payload.questions ?? [], id, text);
-    return;
+    return answer;
   }
   const { decision } = answer;
   const choice = chosen(payload, decision, answer.option);
@@ -123,6 +127,7 @@ export function checkAnswer({ payload, request_type }: RequestRow, answer: Answe
       throw invalid(`/answer/${extra}: this agent takes none with "${decision}"`);
     }
   }
+  return answer;
 }
 
 function chosen({ choices }: RequestPayload, decision: Decision, option: string | undefined): Choice {

@@ -1,7 +1,8 @@
 // How requests are told: the frame in the stream, and what whoever answers gets back.
 import { CodedError } from "../base/coded-error.ts";
+import { deliverable } from "../protocol/deliverable.ts";
 import type { NoticeEvent } from "../protocol/events.ts";
-import type { RequestRow } from "../protocol/requests.ts";
+import type { Answer, RequestRow } from "../protocol/requests.ts";
 import { orphan, withoutSecrets } from "./request-states.ts";
 
 /** A request of an earlier life, which nobody waits for any more. */
@@ -23,9 +24,23 @@ export function noticeOf(row: RequestRow): NoticeEvent {
   };
 }
 
+export interface Responded {
+  request: RequestRow;
+  /** It was answered before, and that answer counts. */
+  repeated: boolean;
+  /** What was not done as it was asked, for the person who answered. */
+  notice?: string;
+}
+
+export function responded(row: RequestRow, given: Answer, repeated: boolean): Responded {
+  const isCut = deliverable(row.payload, given) !== given;
+  const notice = `${row.backend} takes no reason with this answer, so the reason was not passed on`;
+  return { request: withoutSecrets(row), repeated, ...(isCut ? { notice } : {}) };
+}
+
 /** What a second answer gets. */
-export function answered(row: RequestRow): { request: RequestRow; repeated: boolean } {
-  if (row.status === "resolved") return { request: withoutSecrets(row), repeated: true };
+export function answered(row: RequestRow, given: Answer): Responded {
+  if (row.status === "resolved") return responded(row, given, true);
   const why = row.error_message === undefined ? "" : `: ${row.error_message}`;
   throw new CodedError(`request_${row.status}`, `request ${row.request_id} is ${row.status}${why}`, {
     data: { request: withoutSecrets(row) },

@@ -22,7 +22,7 @@ import {
   withdraw,
   withoutSecrets,
 } from "./request-states.ts";
-import { answered, changed, idsOf, lost, noticeOf } from "./request-words.ts";
+import { answered, changed, idsOf, lost, noticeOf, type Responded, responded } from "./request-words.ts";
 import type { Stream } from "./stream.ts";
 import type { RequestsFilter, RequestsPage } from "./types.ts";
 
@@ -107,6 +107,7 @@ export class Ledger {
         session_id: row.session_id,
         backend: row.backend,
         generation: asker.generation,
+        ...(row.turn === undefined ? {} : { turn_id: row.turn.turn_id }),
         nowMs: Date.now(),
         ...(this.#options.expiryMs > 0 ? { expiresInMs: this.#options.expiryMs } : {}),
       }),
@@ -143,19 +144,19 @@ export class Ledger {
   }
 
   /** The answer that counts: this one, or an earlier one (`repeated`). Throws a code for everything else. */
-  async respond(order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }> {
+  async respond(order: RespondOrder): Promise<Responded> {
     const open = this.#open.get(order.request_id);
     if (open?.isShown !== true || open.row.session_id !== order.session_id) return this.#settled(order);
     return open.steps.begin(async () => {
       const { row } = open;
-      if (row.status !== "pending") return answered(row);
-      checkAnswer(row, order.answer);
+      if (row.status !== "pending") return answered(row, order.answer);
+      const answer = checkAnswer(row, order.answer);
       if (order.shown_hash !== undefined && order.shown_hash !== row.shown_hash) throw changed(row);
-      await this.#write(open, resolve(row, order.answer, order.source, Date.now()));
+      await this.#write(open, resolve(row, answer, order.source, Date.now()));
       this.#log.info("request.resolved", { ...idsOf(row), source: order.source });
       await within(DISPATCH_LIMIT_MS, this.#dispatch(open));
-      if (open.row.status !== "resolved") return answered(open.row);
-      return { request: withoutSecrets(open.row), repeated: false };
+      if (open.row.status !== "resolved") return answered(open.row, order.answer);
+      return responded(open.row, order.answer, false);
     });
   }
 
@@ -376,15 +377,12 @@ export class Ledger {
     void asker.answer(ask.native_id, policyAnswer(ask)).catch(() => undefined);
   }
 
-  async #settled({
-    session_id,
-    request_id,
-  }: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }> {
+  async #settled({ session_id, request_id, answer }: RespondOrder): Promise<Responded> {
     const row = await this.#options.store.request(session_id, request_id);
     if (row === undefined) {
       throw new CodedError("request_unknown", `session ${session_id} has no request ${request_id}`);
     }
-    return answered(this.#known(row));
+    return answered(this.#known(row), answer);
   }
 
   /** A stored row as it is now: what is open and nobody's here lost its agent, though the disk did not take that. */

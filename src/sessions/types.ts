@@ -4,6 +4,7 @@ import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import type { Usage } from "../protocol/usage.ts";
+import type { Responded } from "./request-words.ts";
 import type { RespondOrder } from "./requests.ts";
 
 /** One client as the sessions see it; a connection makes one. */
@@ -103,7 +104,7 @@ export interface Hub {
   ): Promise<{ last_seq: number; attachment: Attachment }>;
   unwatch(client: Client, session_id: string): Promise<boolean>;
   /** Answers what an agent asked. The answer that counts comes back: this one, or an earlier one (`repeated`). */
-  respond(client: Client, order: RespondOrder): Promise<{ request: RequestRow; repeated: boolean }>;
+  respond(client: Client, order: RespondOrder): Promise<Responded>;
   /** A page of what agents wait for, oldest first. */
   requests(filter: RequestsFilter): Promise<RequestsPage>;
   /** One request, whole, whatever its state. Without `session_id` only one that waits is found. */

@@ -174,6 +174,20 @@ describe("an answer", () => {
     expect(() => checkAnswer(row, answer as never)).not.toThrow();
   });
 
+  test("a reason that the agent cannot be given is left out of a refusal, and only that", () => {
+    const payload = {
+      title: "x",
+      choices: [{ decision: "decline" as const }, { decision: "cancel" as const }],
+    };
+    const silent = { ...command, payload };
+    for (const decision of ["decline", "cancel"] as const) {
+      expect(checkAnswer(silent, { decision, message: "no" })).toEqual({ decision });
+    }
+    expect(checkAnswer(command, { decision: "decline", message: "no" })).toHaveProperty("message", "no");
+    expect(() => checkAnswer(silent, { decision: "decline", updated_input: {} })).toThrow(/updated_input/);
+    expect(() => checkAnswer(silent, { decision: "accept", message: "yes" })).toThrow(/not offered/);
+  });
+
   test.each([
     [
       "answers to what wants a decision",

@@ -57,6 +57,48 @@ async function scene(over: Parameters<typeof stage>[0] = {}): Promise<Scene> {
   };
 }
 
+test("a request carries the turn in which it is asked under our name, and the agent's own name beside it", async () => {
+  const on = await scene();
+  await on.hub.send(ann, "s", user("go"));
+  await settle();
+  const turn_id = on.store.saved.get("s")?.turn?.turn_id;
+  expect(turn_id).toMatch(/./);
+  const request_id = await on.ask("n1", { native_turn_id: "theirs" });
+  expect(on.stored(request_id)).toMatchObject({ turn_id, native_turn_id: "theirs" });
+});
+
+test("a request outside of a turn has no turn of ours", async () => {
+  const on = await scene();
+  const request_id = await on.ask("n1", { native_turn_id: "theirs" });
+  expect(on.stored(request_id)).toMatchObject({ native_turn_id: "theirs" });
+  expect(on.stored(request_id)).not.toHaveProperty("turn_id");
+});
+
+test("a reason that the agent cannot be given is not passed on, and the person who answered is told so", async () => {
+  const on = await scene();
+  const payload = { title: "x", choices: [{ decision: "decline" as const }] };
+  const request_id = await on.ask("n1", { payload });
+  const order = { session_id: "s", request_id, answer: { decision: "decline" as const, message: "why" } };
+  const first = await on.hub.respond(ann, { ...order, source: "tui" });
+  expect(first).toMatchObject({ repeated: false, notice: expect.stringMatching(/takes no reason/) });
+  expect(first.request.answer).toEqual({ decision: "decline" });
+  expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer: { decision: "decline" } }]);
+  // A reply that was lost is asked for again.
+  expect(await on.hub.respond(ann, { ...order, source: "tui" })).toMatchObject({
+    repeated: true,
+    notice: first.notice,
+  });
+});
+
+test("a reason that the agent takes is passed on without a notice", async () => {
+  const on = await scene();
+  const request_id = await on.ask("n1");
+  const answer = { decision: "decline" as const, message: "why" };
+  const reply = await on.hub.respond(ann, { session_id: "s", request_id, answer, source: "tui" });
+  expect(reply).not.toHaveProperty("notice");
+  expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer }]);
+});
+
 describe("when the disk fails", () => {
   test("a request that cannot be stored is refused: the agent goes on, a notice says so, nobody sees it pending", async () => {
     const on = await scene();

@@ -110,7 +110,9 @@ export class Asking {
     }
     const answer = verb.answer(split, row, given.flags);
     const { shown_hash } = row;
-    await this.#session.respond(row.request_id, answer, { shown_hash, source: "tui" });
+    const how = { shown_hash, source: "tui" } as const;
+    const { notice } = await this.#session.respond(row.request_id, answer, how);
+    if (notice !== undefined) this.#context.output.note(revealLine(notice));
   }
 }
 

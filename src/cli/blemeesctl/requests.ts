@@ -59,7 +59,7 @@ export async function answerRequest(
   const source = context.readLines === undefined ? "api" : "tui";
   const how = { shown_hash: shown ?? row.shown_hash, source } as const;
   const responded = await respond(client, row, answer, how, given.flags["take"] === true);
-  await show(context, responded, () => [outcome(responded)]);
+  await show(context, responded, () => outcome(responded));
   // Another answer was there first: ours did nothing.
   const counts = responded.request.answer;
   return !responded.repeated || counts === undefined || isSameAnswer(answer, counts, row) ? 0 : 1;

@@ -141,7 +141,7 @@ async function answerWith(
     shown_hash: textFlag(given, "shown") ?? row.shown_hash,
     source: context.confirm === undefined ? "api" : "tui",
   });
-  await show(context, responded, () => [outcome(responded, SM_WORDS)]);
+  await show(context, responded, () => outcome(responded, SM_WORDS));
   // Another answer was there first: ours did nothing.
   const counts = responded.request.answer;
   return !responded.repeated || counts === undefined || isSameAnswer(answer, counts, row) ? 0 : 1;

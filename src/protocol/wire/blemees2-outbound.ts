@@ -122,6 +122,8 @@ export const OUTBOUND = {
     request_id: z.string(),
     repeated: z.boolean(),
     request: RequestRow,
+    /** What was not done as it was asked, for the person who answered: the agent takes no reason with a refusal. */
+    notice: z.string().optional(),
   }),
   "blemeesd.stderr": frame("blemeesd.stderr", { ...envelope, line: z.string() }),
   /** With `seq` and `backend` in a session's stream; without them as the answer to a request. */

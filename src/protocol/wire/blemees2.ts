@@ -2,7 +2,7 @@
 // and the one of blemees2-outbound.ts.
 import * as z from "zod";
 import { UserMessage } from "../content.ts";
-import { Answer } from "../requests.ts";
+import { GivenAnswer } from "../requests.ts";
 import { SessionId } from "../session.ts";
 
 export const PROTOCOL = "blemees/2";
@@ -66,7 +66,7 @@ export const INBOUND = {
     id,
     session_id: SessionId,
     request_id: z.string().min(1),
-    answer: Answer,
+    answer: GivenAnswer,
     /** The `shown_hash` of what the person saw; an answer to something else is refused. */
     shown_hash: z.string().optional(),
     /** `tui`: a person at a screen; `api` (default): a program. */

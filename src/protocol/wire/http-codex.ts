@@ -1,7 +1,7 @@
 // The bodies of the `codex-*` routes, in the words of sm#288: times as ISO 8601 beside ours, and no field left out.
 import * as z from "zod";
 import { RequestRow } from "../requests.ts";
-import { EventsPage, EventView } from "./http.ts";
+import { EventsPage, EventView, RespondReply } from "./http.ts";
 
 export const CodexRequest = z.strictObject({
   ...RequestRow.shape,
@@ -18,7 +18,7 @@ export const CodexRequestsReply = z.strictObject({
   requests: z.array(CodexRequest),
   next: z.string().optional(),
 });
-export const CodexRespondReply = z.strictObject({ request: CodexRequest, repeated: z.boolean() });
+export const CodexRespondReply = z.strictObject({ ...RespondReply.shape, request: CodexRequest });
 
 export const CodexEvent = z.strictObject({
   ...EventView.shape,

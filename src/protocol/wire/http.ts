@@ -3,7 +3,7 @@ import * as z from "zod";
 import { Action } from "../actions.ts";
 import { UserMessage } from "../content.ts";
 import { InputRecord, QueuedMessage } from "../queue.ts";
-import { Answer, RESOLUTION_SOURCES, RequestRow } from "../requests.ts";
+import { GivenAnswer, RESOLUTION_SOURCES, RequestRow } from "../requests.ts";
 import { Budget, SessionId } from "../session.ts";
 import { SessionView } from "../views.ts";
 
@@ -107,10 +107,15 @@ const ANSWERING = {
   shown_hash: z.string().optional(),
   source: z.enum(RESOLUTION_SOURCES).optional(),
 };
-const [Decided, Answered] = Answer.options;
+const [Decided, Answered] = GivenAnswer.options;
 /** sm#288's payloads beside ours: `{decision}` or `{answers}`, with what else may stand there. */
 export const RespondBody = z.union([Decided.extend(ANSWERING), Answered.extend(ANSWERING)]);
-export const RespondReply = z.strictObject({ request: RequestRow, repeated: z.boolean() });
+export const RespondReply = z.strictObject({
+  request: RequestRow,
+  repeated: z.boolean(),
+  /** What was not done as it was asked, for the person who answered: the agent takes no reason with a refusal. */
+  notice: z.string().optional(),
+});
 
 /** Newest first. */
 export const ActionsReply = z.strictObject({ session_id: z.string(), actions: z.array(Action) });

@@ -118,7 +118,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
 
   "blemeesd.respond": async (connection, frame, { hub }) => {
     const { id, session_id, request_id, answer, shown_hash, source = "api" } = frame;
-    const { request, repeated } = await hub.respond(connection, {
+    const responded = await hub.respond(connection, {
       session_id,
       request_id,
       answer,
@@ -130,8 +130,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
       ...withId(id),
       session_id,
       request_id,
-      repeated,
-      request,
+      ...responded,
     });
   },
 };

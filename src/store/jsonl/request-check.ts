@@ -43,6 +43,7 @@ const REQUIRED: Record<string, Check> = {
 const OPTIONAL: Record<string, Check> = {
   thread_id: isText,
   turn_id: isText,
+  native_turn_id: isText,
   item_id: isText,
   path: (value) => Array.isArray(value) && value.every(isText),
   expires_at_ms: isTime,

@@ -55,10 +55,11 @@ class DaemonSession implements SessionDriver {
   }
 
   async respond({ request_id, session_id, shown_hash }: RequestRow, answer: Answer): Promise<void> {
-    const { repeated, request } = await this.#http.respond(session_id, request_id, answer, {
+    const { repeated, request, notice } = await this.#http.respond(session_id, request_id, answer, {
       shown_hash,
       source: "tui",
     });
+    if (notice !== undefined) this.#say(notice, "warn");
     if (!repeated) return;
     const { answer: before } = request;
     const what = before !== undefined && "decision" in before ? ` (${before.decision})` : "";

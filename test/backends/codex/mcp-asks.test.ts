@@ -31,7 +31,7 @@ describe("what is asked", () => {
       native_id: "0",
       request_type: "command",
       thread_id: expect.any(String),
-      turn_id: expect.any(String),
+      native_turn_id: expect.any(String),
       item_id: "call_1",
       payload: {
         title: `shell: sh -c 'touch '\\''a b'\\'''`,

@@ -66,7 +66,7 @@ describe("commands", () => {
     expect(ask(COMMAND, params)).toMatchObject({
       request_type: "command",
       thread_id: "root",
-      turn_id: "t",
+      native_turn_id: "t",
       item_id: "i",
       payload: { title: "shell: /bin/sh -c 'a b'", command: "/bin/sh -c 'a\nb'", cwd: "/w", reason: "why" },
     });

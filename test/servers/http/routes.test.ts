@@ -283,6 +283,8 @@ describe("requests", () => {
     const body = { decision: "accept", shown_hash: "00", source: "tui" };
     await world.ask("POST", at("/requests/r-1/respond"), { body });
     await world.ask("POST", at("/requests/r-1/respond"), { body: { answers: { q: ["a"] } } });
+    // In the form of Codex.
+    await world.ask("POST", at("/requests/r-1/respond"), { body: { answers: { q: { answers: ["a"] } } } });
     expect(world.manager.named("respond")).toEqual([
       [
         {
@@ -293,6 +295,7 @@ describe("requests", () => {
           shown_hash: "00",
         },
       ],
+      [{ session_id: SESSION, request_id: "r-1", answer: { answers: { q: ["a"] } }, source: "api" }],
       [{ session_id: SESSION, request_id: "r-1", answer: { answers: { q: ["a"] } }, source: "api" }],
     ]);
   });

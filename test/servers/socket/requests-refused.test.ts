@@ -66,6 +66,9 @@ describe("while it waits", () => {
     ["a decision and answers at once", { decision: "accept", answers: {} }],
     ["an unknown field", { decision: "accept", always: true }],
     ["a number for an answer", { answers: { answer: 1 } }],
+    ["a number in the form of Codex", { answers: { answer: { answers: [1] } } }],
+    ["a text in the form of Codex", { answers: { answer: { answers: "Blue" } } }],
+    ["more than answers in the form of Codex", { answers: { answer: { answers: ["Blue"], x: 1 } } }],
   ])("a malformed answer (%s) is invalid_message and names the field", async (_what, answer) => {
     const waiting = await waitingDemo(await daemon.connect());
     const message = expect.stringMatching(/^blemeesd\.respond: \/answer/);

@@ -78,6 +78,25 @@ describe("a request", () => {
     expect(timesTold(owner, session_id, "resolved")).toBe(1);
   });
 
+  test("with questions takes answers in the form of Codex too, and stores them in ours", async () => {
+    const { client, session_id, row } = await waitingDemo(await daemon.connect(), {}, "ask");
+    const reply = await respond(client, row, { answers: { answer: { answers: ["Blue"] } } });
+    expect(reply).toMatchObject({ request: { answer: { answers: { answer: ["Blue"] } } } });
+    await client.next(isOf("agent.result", session_id));
+    expect(lastText(client, session_id)).toContain("Blue");
+  });
+
+  test("that takes no reason is declined without it, and the reply says so", async () => {
+    const { client, session_id, row } = await waitingDemo(await daemon.connect(), {}, "ask");
+    const reply = await respond(client, row, { decision: "decline", message: "not now" });
+    expect(reply).toMatchObject({
+      type: "blemeesd.responded",
+      request: { answer: { decision: "decline" } },
+      notice: expect.stringMatching(/^demo takes no reason/),
+    });
+    await client.next(isOf("agent.result", session_id));
+  });
+
   test("with questions takes answers, and says that it waits for input", async () => {
     const { client, session_id, row } = await waitingDemo(await daemon.connect(), {}, "ask me");
     expect(row).toMatchObject({ request_type: "user_input", payload: { questions: [{ id: "answer" }] } });

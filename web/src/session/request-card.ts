@@ -258,8 +258,9 @@ class RequestElement extends LitElement {
     this.isSending = true;
     this.problem = "";
     try {
-      const { request, repeated } = await this.app.api.respond(this.whole, answer);
+      const { request, repeated, notice } = await this.app.api.respond(this.whole, answer);
       this.dispatchEvent(new CustomEvent("request-settled", { detail: request, bubbles: true }));
+      if (notice !== undefined) this.app.notify("warn", notice);
       if (repeated) this.app.notify("warn", `Somebody was faster. ${outcomeOf(request)}.`);
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);

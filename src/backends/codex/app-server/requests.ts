@@ -68,7 +68,7 @@ export function toAsk(
     request_type,
     payload,
     ...optional("thread_id", thread_id),
-    ...optional("turn_id", textOf(params["turnId"])),
+    ...optional("native_turn_id", textOf(params["turnId"])),
     ...optional("item_id", textOf(params["itemId"]) ?? textOf(params["callId"]) ?? item_id),
     ...(path.length > 0 ? { path } : {}),
   };

@@ -53,7 +53,7 @@ export function toAsk(state: McpState, native_id: string, params: JsonObject): A
     request_type: kind.request_type,
     payload: { ...about, choices: choicesOf(kind, isShown), details },
     ...optional("thread_id", stringOf(params["threadId"]) ?? state.threadId),
-    ...optional("turn_id", state.held.turn_id),
+    ...optional("native_turn_id", state.held.turn_id),
     ...optional("item_id", stringOf(params["codex_call_id"])),
   };
 }

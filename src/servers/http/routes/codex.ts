@@ -45,8 +45,8 @@ export const CODEX_ROUTES: readonly Route[] = [
     replies: { 200: json("The answer that counts.", "CodexRespondReply", CodexRespondReply) },
     errors: RESPOND_ERRORS,
     handle: async (call, services) => {
-      const { request, repeated } = await respond(call, services);
-      return { body: { request: toCodexRequest(request), repeated } };
+      const { request, ...rest } = await respond(call, services);
+      return { body: { request: toCodexRequest(request), ...rest } };
     },
   }),
 ];

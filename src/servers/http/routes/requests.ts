@@ -4,7 +4,7 @@ import { CodedError } from "../../../base/coded-error.ts";
 import type { RequestRow } from "../../../protocol/requests.ts";
 import { RequestRow as RequestRowSchema } from "../../../protocol/requests.ts";
 import { RequestsReply, RespondBody, RespondReply } from "../../../protocol/wire/http.ts";
-import type { RequestsPage } from "../../../sessions/index.ts";
+import type { RequestsPage, Responded } from "../../../sessions/index.ts";
 import { Flag, wholeNumber } from "../query.ts";
 import { type Call, json, type Route, route, type Services } from "../route.ts";
 import { given } from "./sessions.ts";
@@ -85,7 +85,7 @@ export const REQUEST_ROUTES: readonly Route[] = [
 export function respond(
   { param, body }: Call<unknown, z.infer<typeof RespondBody>>,
   { manager }: Services,
-): Promise<{ request: RequestRow; repeated: boolean }> {
+): Promise<Responded> {
   const { shown_hash, source = "api", ...answer } = body;
   return manager.respond({
     session_id: param("id"),
