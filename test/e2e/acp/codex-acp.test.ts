@@ -10,6 +10,14 @@ testAgent({
   declined: "interrupted",
   rules: ["codex/config.toml", "codex/rules", "project/.codex"],
   forSession: true,
-  // In the project it asks nobody.
-  change: { place: "home", prompt: (path) => `#mock:patch ${path} hello` },
+  failures: [
+    ["#mock:err 400", "bad_request"],
+    ["#mock:err 429", "rate_limited"],
+    ["#mock:err 500", "server_error"],
+    ["#mock:err 503", "overloaded"],
+    ["#mock:cut half an answer", "network"],
+    ["#mock:failed context_length_exceeded", "context_overflow"],
+  ],
+  // In the project and in /tmp it asks nobody.
+  change: { place: "outside", prompt: (path) => `#mock:patch ${path} hello` },
 });

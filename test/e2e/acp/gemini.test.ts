@@ -8,5 +8,6 @@ testAgent({
   command: (line) => `#mock:bash ${line}`,
   declined: "success",
   rules: [".gemini/settings.json", ".gemini/policies", "project/.gemini"],
+  failures: [["#mock:err 400", "bad_request"]],
   forSession: false,
 });

@@ -8,9 +8,10 @@ testAgent({
   command: (line) => `#mock:bash ${line}`,
   declined: "success",
   rules: ["config/opencode/opencode.json", "project/.opencode", "project/opencode.json"],
+  failures: [["#mock:err 400", "bad_request"]],
   forSession: true,
   change: {
-    place: "cwd",
+    place: "project",
     prompt: (path) => `#mock:tool write ${JSON.stringify({ filePath: path, content: "hello\n" })}`,
   },
 });

@@ -1,8 +1,8 @@
 // What the daemon promises for every ACP agent, on one session of a real one: in the order of a working day, because
 // such an agent needs seconds to start.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Frame } from "../../support/raw-client.ts";
 import { begin, choiceOf, listRequests, settle } from "../asks.ts";
 import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
@@ -21,8 +21,10 @@ export interface Manners {
   rules: readonly string[];
   /** Whether it tells enough of a command for a rule of the daemon's own. */
   forSession: boolean;
+  /** Prompts on which the model fails, and the code of that: what the agent does not try again for minutes. */
+  failures?: ReadonlyArray<readonly [prompt: string, code: string]>;
   /** A prompt that makes it want to add this file, and ask; absent: it does not ask for that, or tells no diff. */
-  change?: { place: "home" | "cwd"; prompt(path: string): string };
+  change?: { place: "project" | "outside"; prompt(path: string): string };
 }
 
 /** gemini loses a session that it loads in the minute in which it made it, so it may have to wait for the next one. */
@@ -117,8 +119,11 @@ export function testAgent(manners: Manners): void {
     test.runIf(manners.change !== undefined)(
       "for the session: the same change of a file is not asked for again, that of another file is",
       async () => {
-        const { place, prompt } = manners.change ?? { place: "cwd", prompt: () => "" };
-        const [file, other] = [join(world[place], "changed"), join(world[place], "other")];
+        const { place, prompt } = manners.change ?? { place: "project", prompt: () => "" };
+        const outside = mkdtempSync(join(import.meta.dirname, "../../../.e2e/outside-"));
+        onTestFinished(() => rmSync(outside, { recursive: true }));
+        const directory = place === "project" ? world.cwd : outside;
+        const [file, other] = [join(directory, "changed"), join(directory, "other")];
         const turn = begin(talk, prompt(file));
         const row = await turn.asked();
         expect(row.payload.changes?.map(({ path }) => path)).toEqual([file]);
@@ -198,6 +203,18 @@ export function testAgent(manners: Manners): void {
       expect((await talk.say("#mock:text back again")).text).toBe("back again");
     });
   });
+
+  test.each(manners.failures ?? [])(
+    "%s is an error with the code %s and the agent's words",
+    async (prompt, code) => {
+      const { result } = await talk.say(prompt);
+      expect(result).toMatchObject({
+        subtype: "error",
+        error: { code, message: expect.stringMatching(/../) },
+      });
+      expect((await talk.say("#mock:text back again")).text).toBe("back again");
+    },
+  );
 
   describe("a new process", () => {
     test(

@@ -67,9 +67,7 @@ export async function openCodexAcp(): Promise<World<MockResponses>> {
   return openWorld("codex-acp", model, (home) => {
     const codexHome = join(home, "codex");
     mkdirSync(codexHome);
-    // The home is below /tmp, which its sandbox would let it write to.
-    const sandbox = { sandbox_workspace_write: { exclude_slash_tmp: true, exclude_tmpdir_env_var: true } };
-    writeFileSync(join(codexHome, "config.toml"), `${codexConfigToml(model.url)}\n${stringify(sandbox)}`);
+    writeFileSync(join(codexHome, "config.toml"), codexConfigToml(model.url));
     const env = {
       CODEX_HOME: codexHome,
       MOCK_KEY: "sk-mock",
