@@ -180,7 +180,7 @@ describe("turns", () => {
   });
 
   test.each([
-    ["20-err-429", "api_error"],
+    ["20-err-429", "rate_limited"],
     ["53-max-budget", "max_budget"],
   ])("the failed turn of %s says %s", (name, error_code) => {
     const failed = replayClaude(name).turns.find((row) => row.event_type === "failed");

@@ -3,18 +3,15 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { RpcErrorBody } from "../../base/jsonrpc.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
+import { failureCode } from "../../protocol/failures.ts";
 import type { Usage } from "../../protocol/usage.ts";
-import { countOf, objectOf, optional, textOf } from "../values.ts";
+import { countOf, objectOf, objectsOf, optional, textOf } from "../values.ts";
 import { type AcpState, demianMeta, isDemian, notice, type Report, type TurnState } from "./state.ts";
 
 export type Answer = { result: unknown } | { error: RpcErrorBody };
 type Failure = NonNullable<ResultEvent["error"]>;
 
 const AUTH_REQUIRED = -32000;
-const AUTH_CODES: ReadonlySet<number> = new Set([AUTH_REQUIRED, 401, 403]);
-const AUTH_WORDS =
-  /\b40[13]\b|unauthori[sz]ed|authenticat|not logged in|(invalid|missing|incorrect) api key/i;
-const RATE_WORDS = /\b429\b|rate.?limit|too many requests/i;
 /** The turn is over and has an answer, but not the one that was wanted. */
 const CUT_SHORT: ReadonlyMap<string, string> = new Map([
   ["max_tokens", "the answer was cut off at the model's token limit"],
@@ -75,33 +72,47 @@ function remarks(state: AcpState, turn: TurnState, reason: string): Report[] {
 function failureOf(turn: TurnState, told: JsonObject): Failure | undefined {
   const air = objectOf(objectOf(objectOf(told["_meta"])["jetbrains"])["air"])["sessionFailure"];
   const title = textOf(objectOf(air)["title"]);
-  if (title !== undefined) return classify({ code: "agent_error", message: title });
+  const category = objectOf(air)["category"];
+  if (title !== undefined) return { code: failureCode({ names: [category], words: title }), message: title };
   if (!turn.isFailed || told["stopReason"] === "cancelled") return undefined;
   const message = turn.failure ?? (turn.lastText.trim() || "the agent reported a failure without words");
-  return classify({ code: "agent_error", message });
+  return { code: failureCode({ words: message }), message };
 }
 
-export function toFailure(error: RpcErrorBody): Failure {
-  const data = objectOf(error.data);
-  const kind = textOf(data["errorKind"]);
-  const details = textOf(data["details"]);
-  const message = details === undefined ? error.message : `${error.message}: ${details}`;
-  const code = kind === undefined || kind === "unknown" ? error.code : kind;
-  return classify({ code, message, ...optional("details", error.data) });
+/** The agent's own words, also those that are only in `data`; a number that is no code of JSON-RPC is an HTTP status. */
+export function toFailure({ code: number, message, data }: RpcErrorBody): Failure {
+  const told = objectOf(data);
+  const vendor = vendorError(message);
+  const more = textOf(told["details"]) ?? textOf(told["message"]) ?? textOf(data);
+  const said = vendor.message ?? message;
+  const words = more === undefined || said.includes(more) ? said : `${said}: ${more}`;
+  const name = textOf(told["errorKind"]) ?? textOf(told["kind"]) ?? textOf(told["errorName"]);
+  const isNamed = name !== undefined && name !== "unknown";
+  const auth = number === AUTH_REQUIRED ? ["unauthorized"] : [];
+  const names = [...auth, ...vendor.names, name, told["code"]];
+  const status = countOf(told["status"]) ?? countOf(told["statusCode"]) ?? countOf(number);
+  return {
+    code: failureCode({ names, status, words }),
+    native_code: isNamed ? name : number,
+    message: words,
+    ...optional("details", data),
+  };
 }
 
-/** The codes that every backend uses. */
-function classify(failure: Failure): Failure {
-  const { code, message } = failure;
-  const isAuth =
-    (typeof code === "number" && AUTH_CODES.has(code)) ||
-    code === "authentication_failed" ||
-    AUTH_WORDS.test(message);
-  if (isAuth) return { ...failure, code: "auth_failed" };
-  if (code === 429 || code === "rate_limit" || RATE_WORDS.test(message)) {
-    return { ...failure, code: "rate_limit_exceeded" };
+/** Gemini's message is the body of the vendor's answer. */
+function vendorError(message: string): { message?: string; names: unknown[] } {
+  const body = message.startsWith("{") ? parseJson(message) : undefined;
+  const error = objectOf(objectOf(body)["error"]);
+  const reasons = objectsOf(error["details"]).map(({ reason }) => reason);
+  return { ...optional("message", textOf(error["message"])), names: [...reasons, error["status"]] };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // it only begins like JSON
   }
-  return failure;
 }
 
 function authReports({ code, message }: Failure): Report[] {

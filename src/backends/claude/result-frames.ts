@@ -1,6 +1,7 @@
 // `result` frames → agent.result. Claude says subtype "success" even when the API failed: is_error decides.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { AgentEvent, ResultEvent } from "../../protocol/events.ts";
+import { failureCode } from "../../protocol/failures.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import { type ClaudeState, countOf, optional, type Report, stringOf } from "./state.ts";
 import { authFailed } from "./system-frames.ts";
@@ -13,7 +14,7 @@ const SUBTYPES: ReadonlyMap<unknown, ResultEvent["subtype"]> = new Map([
 
 export function translateResult(state: ClaudeState, frame: JsonObject): Report[] {
   const subtype = subtypeOf(frame);
-  const isAuth = subtype === "error" && isAuthError(frame);
+  const error = subtype === "error" ? errorOf(frame) : undefined;
   const event: AgentEvent = {
     type: "agent.result",
     backend: "claude",
@@ -22,9 +23,9 @@ export function translateResult(state: ClaudeState, frame: JsonObject): Report[]
     ...optional("num_turns", countOf(frame["num_turns"])),
     ...optional("usage", usageOf(frame["usage"])),
     ...optional("cost_usd", spend(state, frame["total_cost_usd"])),
-    ...optional("error", subtype === "error" ? errorOf(frame, isAuth) : undefined),
+    ...optional("error", error),
   };
-  return [...(isAuth ? authFailed(state) : []), { kind: "event", event }];
+  return [...(error?.code === "auth_failed" ? authFailed(state) : []), { kind: "event", event }];
 }
 
 function subtypeOf(frame: JsonObject): ResultEvent["subtype"] {
@@ -34,21 +35,17 @@ function subtypeOf(frame: JsonObject): ResultEvent["subtype"] {
   return frame["is_error"] === true || stringOf(frame["subtype"])?.startsWith("error") ? "error" : "success";
 }
 
-function isAuthError(frame: JsonObject): boolean {
-  const status = frame["api_error_status"];
-  const text = stringOf(frame["result"]) ?? "";
-  return status === 401 || text.includes("Not logged in") || text.includes("Failed to authenticate");
-}
-
-function errorOf(frame: JsonObject, isAuth: boolean): ResultEvent["error"] {
+function errorOf(frame: JsonObject): ResultEvent["error"] {
   const errors: unknown = frame["errors"];
   const listed = Array.isArray(errors) ? errors.filter((item) => typeof item === "string").join("; ") : "";
   const subtype = stringOf(frame["subtype"]);
-  const code = subtype === undefined || subtype === "success" ? "api_error" : subtype;
+  const message = stringOf(frame["result"]) || listed || "claude ended the turn with an error and no text";
+  const status = countOf(frame["api_error_status"]);
   return {
-    code: isAuth ? "auth_failed" : code,
-    message: stringOf(frame["result"]) || listed || "claude ended the turn with an error and no text",
-    ...optional("api_error_status", countOf(frame["api_error_status"])),
+    code: failureCode({ status, words: message }),
+    ...optional("native_code", subtype === "success" ? undefined : subtype),
+    message,
+    ...optional("api_error_status", status),
   };
 }
 

@@ -81,8 +81,11 @@ describe("how a turn ends", () => {
       "#usage",
       { subtype: "success", usage: { input_tokens: 7, output_tokens: 3, cache_read_input_tokens: 2 } },
     ],
-    ["#error -32603 boom", { subtype: "error", error: { code: -32603, message: "boom" } }],
-    ["#error 429 slow down", { subtype: "error", error: { code: "rate_limit_exceeded" } }],
+    [
+      "#error -32603 boom",
+      { subtype: "error", error: { code: "agent_error", native_code: -32603, message: "boom" } },
+    ],
+    ["#error 429 slow down", { subtype: "error", error: { code: "rate_limited" } }],
     ["#system-error it broke", { subtype: "error", error: { code: "agent_error", message: "it broke" } }],
   ])("%s", async (prompt, result) => {
     const session = await fakeAgent().start();

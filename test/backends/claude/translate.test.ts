@@ -223,11 +223,14 @@ describe("results", () => {
     [{ ...RESULT, subtype: "error_max_budget_usd" }, { subtype: "max_budget" }],
     [
       { ...RESULT, is_error: true, api_error_status: 400, result: "API Error: 400" },
-      { subtype: "error", error: { code: "api_error", message: "API Error: 400", api_error_status: 400 } },
+      { subtype: "error", error: { code: "bad_request", message: "API Error: 400", api_error_status: 400 } },
     ],
     [
       { type: "result", subtype: "error_during_execution", errors: ["a", 7, "b"] },
-      { subtype: "error", error: { code: "error_during_execution", message: "a; b" } },
+      {
+        subtype: "error",
+        error: { code: "agent_error", native_code: "error_during_execution", message: "a; b" },
+      },
     ],
     [
       { ...RESULT, usage: { input_tokens: 1, output_tokens: 1.5, tier: "x", more: 2 } },

@@ -122,7 +122,12 @@ describe("a turn that fails", () => {
     expect(started.sink.results).toMatchObject([
       {
         subtype: "error",
-        error: { code: -32603, message: "model is gone", data: { detail: "of the fake" } },
+        error: {
+          code: "agent_error",
+          native_code: -32603,
+          message: "model is gone",
+          data: { detail: "of the fake" },
+        },
       },
     ]);
     expect(await say(started, "#say on")).toBe("on");
@@ -133,7 +138,7 @@ describe("a turn that fails", () => {
     const started = await startFake();
     await say(started, prompt);
     expect(started.sink.results).toMatchObject([
-      { subtype: "error", error: { code: "codex_error", message: "it broke" } },
+      { subtype: "error", error: { code: "agent_error", message: "it broke" } },
     ]);
   });
 

@@ -143,13 +143,13 @@ describe("errors", () => {
     [http("httpConnectionFailed", 403), "auth_failed"],
     [{ message: "m", codexErrorInfo: "unauthorized" }, "auth_failed"],
     [{ message: "401: Unauthorized", codexErrorInfo: "other" }, "auth_failed"],
-    [http("responseTooManyFailedAttempts", 429), "rate_limit_exceeded"],
-    [{ message: "m", codexErrorInfo: "rateLimitExceeded" }, "rate_limit_exceeded"],
-    [{ message: "m", codexErrorInfo: "contextWindowExceeded" }, "context_window_exceeded"],
-    [{ message: "m", codexErrorInfo: "usageLimitExceeded" }, "usage_limit_exceeded"],
-    [http("httpConnectionFailed", null), "http_connection_failed"],
-    [{ message: "m", codexErrorInfo: "other" }, "codex_error"],
-    [{ message: "m", codexErrorInfo: null }, "codex_error"],
+    [http("responseTooManyFailedAttempts", 429), "rate_limited"],
+    [{ message: "m", codexErrorInfo: "rateLimitExceeded" }, "rate_limited"],
+    [{ message: "m", codexErrorInfo: "contextWindowExceeded" }, "context_overflow"],
+    [{ message: "m", codexErrorInfo: "usageLimitExceeded" }, "quota_exceeded"],
+    [http("httpConnectionFailed", null), "network"],
+    [{ message: "m", codexErrorInfo: "other" }, "agent_error"],
+    [{ message: "m", codexErrorInfo: null }, "agent_error"],
   ])("%j has the code %s", (error, code) => {
     const [, ...reports] = play([STARTED, failed(error)]);
     const isAuth = code === "auth_failed";
@@ -161,7 +161,7 @@ describe("errors", () => {
     const error = { message: "gone", codexErrorInfo: "serverOverloaded" };
     const told = note("error", { willRetry: false, turnId: "t1", error });
     expect(events([STARTED, told, turn("turn/completed", "failed")])).toMatchObject([
-      { subtype: "error", error: { code: "server_overloaded", message: "gone" } },
+      { subtype: "error", error: { code: "overloaded", native_code: "server_overloaded", message: "gone" } },
     ]);
   });
 

@@ -1,16 +1,15 @@
 // Turns and how they end. Only turns of the root thread make an `agent.result`; a sub-agent's end is a notice.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
+import { type FailureCode, failureCode } from "../../../protocol/failures.ts";
 import { countOf, known, objectOf, optional, stringOf, textOf, toSnake } from "../../values.ts";
 import { introduce } from "./intro.ts";
 import { closeItems } from "./items.ts";
 import { type CodexState, type Report, type ThreadState, toReports } from "./state.ts";
 
 const AUTH_ADVICE = "Run `codex login` to re-authenticate.";
-const AUTH_STATUSES: ReadonlySet<unknown> = new Set([401, 403]);
-const AUTH_WORDS = /\bunauthorized\b|not logged in|not authenticated|\bcodex login\b|missing api key/i;
 
-type Failure = NonNullable<ResultEvent["error"]> & { code: string };
+type Failure = NonNullable<ResultEvent["error"]> & { code: FailureCode };
 
 export function startTurn(state: CodexState, thread: ThreadState, params: JsonObject): Report[] {
   const turnId = stringOf(objectOf(params["turn"])["id"]);
@@ -82,6 +81,7 @@ function errorNotice(level: "warn" | "error", category: string, error: JsonObjec
     ...optional("text", textOf(error["message"])),
     data: {
       code: codeOf(error),
+      ...optional("native_code", nameOf(error)),
       ...optional("http_status", httpStatusOf(error)),
       ...optional("details", textOf(error["additionalDetails"])),
     },
@@ -121,6 +121,7 @@ function failureOf(turn: JsonObject, thread: ThreadState, isInterrupted: boolean
   if (message === undefined && isInterrupted) return undefined;
   return {
     code: codeOf(error),
+    ...optional("native_code", nameOf(error)),
     message: message ?? "Codex ended the turn with an error and no text",
     ...optional("http_status", httpStatusOf(error)),
     ...optional("details", textOf(error["additionalDetails"])),
@@ -128,16 +129,16 @@ function failureOf(turn: JsonObject, thread: ThreadState, isInterrupted: boolean
   };
 }
 
-/** Stable names: ours for what every backend has, else Codex's own in snake case. */
-function codeOf(error: JsonObject): string {
-  const info = error["codexErrorInfo"];
-  const name = isObject(info) ? Object.keys(info)[0] : stringOf(info);
-  const status = httpStatusOf(error);
+function codeOf(error: JsonObject): FailureCode {
   const words = `${stringOf(error["message"]) ?? ""} ${stringOf(error["additionalDetails"]) ?? ""}`;
-  if (AUTH_STATUSES.has(status) || name === "unauthorized") return "auth_failed";
-  if (status === 429) return "rate_limit_exceeded";
-  if (name !== undefined && name !== "" && name !== "other") return toSnake(name);
-  return AUTH_WORDS.test(words) ? "auth_failed" : "codex_error";
+  return failureCode({ names: [nameOf(error)], status: httpStatusOf(error), words });
+}
+
+/** Codex's own name for it; "other" is none. */
+function nameOf(error: JsonObject): string | undefined {
+  const info = error["codexErrorInfo"];
+  const name = isObject(info) ? Object.keys(info)[0] : textOf(info);
+  return name === undefined || name === "" || name === "other" ? undefined : toSnake(name);
 }
 
 function httpStatusOf(error: JsonObject): number | undefined {

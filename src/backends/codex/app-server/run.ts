@@ -7,6 +7,7 @@ import { RpcError } from "../../../base/jsonrpc.ts";
 import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
+import { failureCode } from "../../../protocol/failures.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { Backpressure } from "../../backpressure.ts";
 import { Inbox } from "../../inbox.ts";
@@ -96,7 +97,10 @@ export class CodexRun implements Run, Resident {
       this.#parts.log.warn("codex.turn_refused", {
         code: error instanceof RpcError ? error.code : undefined,
       });
-      this.#tellResult(turn, "error", { code: "codex_error", message: messageOf(error) });
+      this.#tellResult(turn, "error", {
+        code: failureCode({ words: messageOf(error) }),
+        message: messageOf(error),
+      });
     }
   }
 

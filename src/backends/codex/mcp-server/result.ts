@@ -2,9 +2,12 @@
 // makes the one result; everything held goes into it.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { ResultEvent } from "../../../protocol/events.ts";
-import { objectOf, stringOf } from "../../values.ts";
+import { failureCode } from "../../../protocol/failures.ts";
+import { objectOf, optional, stringOf } from "../../values.ts";
 import { isAuthError, LOGIN_ADVICE } from "./auth.ts";
 import type { McpState, Report } from "./state.ts";
+
+type Failure = NonNullable<ResultEvent["error"]>;
 
 export type TurnEnd =
   /** The JSON-RPC result. */
@@ -17,14 +20,13 @@ export type TurnEnd =
 export function endTurn(state: McpState, end: TurnEnd): Report[] {
   const { isAuth, ...held } = state.held;
   const isInterrupted = end.kind === "aborted" || state.isCancelled;
-  const error = isInterrupted ? undefined : errorOf(end);
+  const failure = isInterrupted ? undefined : errorOf(end);
+  const error = failure === undefined ? undefined : coded(failure, isAuth === true || isAuthError(failure));
   const reports = end.kind === "result" ? threadIn(state, end.result) : [];
   state.held = {};
   state.requestId = undefined;
   state.isCancelled = false;
-  if (error !== undefined && (isAuth === true || isAuthError(error))) {
-    reports.push({ kind: "auth_failed", message: LOGIN_ADVICE });
-  }
+  if (error?.code === "auth_failed") reports.push({ kind: "auth_failed", message: LOGIN_ADVICE });
   const event: ResultEvent = {
     type: "agent.result",
     backend: "codex",
@@ -36,8 +38,16 @@ export function endTurn(state: McpState, end: TurnEnd): Report[] {
   return [...reports, { kind: "event", event }];
 }
 
+/** With the code that every backend uses; Codex's own stays beside it. */
+function coded(failure: Failure, isAuth: boolean): Failure {
+  const { code: native, message, ...rest } = failure;
+  const names = [objectOf(failure["data"])["type"], native];
+  const code = isAuth ? "auth_failed" : failureCode({ names, words: message });
+  return { code, ...optional("native_code", native), message, ...rest };
+}
+
 /** A tool can fail inside a JSON-RPC result: `isError` (MCP), or `{"error": words}`, as older versions have it. */
-function errorOf(end: TurnEnd): ResultEvent["error"] {
+function errorOf(end: TurnEnd): Failure | undefined {
   if (end.kind === "error") {
     const message = stringOf(end.error["message"]) ?? "codex gave no reason";
     const { code, ...rest } = end.error;
@@ -46,8 +56,8 @@ function errorOf(end: TurnEnd): ResultEvent["error"] {
   }
   if (end.kind !== "result") return undefined;
   const result = objectOf(end.result);
-  if (result["isError"] === true) return { code: "codex_error", message: textIn(result) };
-  if (typeof result["error"] === "string") return { code: "codex_error", message: result["error"] };
+  if (result["isError"] === true) return { message: textIn(result) };
+  if (typeof result["error"] === "string") return { message: result["error"] };
   return undefined;
 }
 

@@ -1,0 +1,110 @@
+// How a turn can fail, in one table for all agents, and how the code is found in what an agent says: the names that
+// vendors and agents use, the HTTP status of the model's service, or the words. docs/errors.md is made from the table.
+
+/** `error.code` of an `agent.result` when the agent or its model failed. */
+export const FAILURES = {
+  auth_failed: "The agent is not logged in, or its key is refused. Log in with the agent's own program.",
+  quota_exceeded:
+    "The account has no credit left, or its usage limit is reached. Waiting a moment does not help.",
+  rate_limited: "The model's service got too many requests. Try again later.",
+  overloaded: "The model's service, or the model, is at capacity. Try again later, or use another model.",
+  server_error: "The model's service failed. Try again.",
+  network: "The model's service could not be reached, or the connection was cut.",
+  context_overflow: "The conversation is too long for the model. Compact it, or start a new session.",
+  model_not_found: "The service does not know the model, or the account may not use it.",
+  bad_request: "The service refused the request as invalid. Check the agent's settings.",
+  refused: "The model, or a content filter, refused to answer this. Rephrase it.",
+  agent_error: "Any other failure; the message has the agent's own words.",
+} as const;
+export type FailureCode = keyof typeof FAILURES;
+
+/** What is known of a failure. */
+export interface Signs {
+  /** What vendor and agent call it, the most exact first; anything else than a string is passed over. */
+  names?: readonly unknown[];
+  /** The HTTP status of the model's service. */
+  status?: number | undefined;
+  words?: string | undefined;
+}
+
+/** Exact names first, then a status that can mean only one thing, then the words, then whatever is left. */
+export function failureCode({ names = [], status = 0, words = "" }: Signs): FailureCode {
+  const said = names.flatMap((name) => (typeof name === "string" ? [toName(name)] : []));
+  const named = (table: ReadonlyMap<string, FailureCode>) =>
+    said.map((name) => table.get(name)).find(Boolean);
+  const spoken = WORDS.find(([, pattern]) => pattern.test(words))?.[0];
+  return named(NAMES) ?? STATUSES.get(status) ?? spoken ?? named(VAGUE_NAMES) ?? ofStatus(status);
+}
+
+function ofStatus(status: number): FailureCode {
+  if (status >= 500 && status < 600) return "server_error";
+  return status >= 400 && status < 500 ? "bad_request" : "agent_error";
+}
+
+/** `contextWindowExceeded`, `RESOURCE_EXHAUSTED` → `context_window_exceeded`, `resource_exhausted`. */
+function toName(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase();
+}
+
+const NAMES = tableOf({
+  auth_failed:
+    "auth_failed auth authentication_failed authentication_error unauthorized unauthenticated permission_denied permission_error invalid_api_key missing_api_key missing_key api_key_invalid",
+  quota_exceeded:
+    "usage_limit_exceeded insufficient_quota billing_error billing_hard_limit_reached session_budget_exceeded",
+  rate_limited:
+    "rate_limit rate_limited rate_limit_exceeded rate_limit_error too_many_requests resource_exhausted",
+  overloaded: "overloaded overloaded_error server_overloaded server_is_overloaded unavailable",
+  context_overflow: "context_window_exceeded context_length_exceeded context_too_long request_too_large",
+  model_not_found: "model_not_found not_found_error not_found",
+  refused: "refusal content_filter content_policy_violation cyber_policy",
+});
+
+/** Names that say less than a status or the words beside them. */
+const VAGUE_NAMES = tableOf({
+  server_error: "server_error internal_server_error server internal",
+  network:
+    "network http_connection_failed response_stream_connection_failed response_stream_disconnected response_too_many_failed_attempts",
+  bad_request: "bad_request invalid_request invalid_request_error invalid_argument invalid_prompt",
+});
+
+const STATUSES: ReadonlyMap<number, FailureCode> = new Map([
+  [401, "auth_failed"],
+  [402, "quota_exceeded"],
+  [403, "auth_failed"],
+  [404, "model_not_found"],
+  [413, "context_overflow"],
+  [429, "rate_limited"],
+  [503, "overloaded"],
+  [529, "overloaded"],
+]);
+
+/** The first that fits. */
+const WORDS: ReadonlyArray<readonly [FailureCode, RegExp]> = [
+  [
+    "context_overflow",
+    /context (length|window|size).{0,60}exceed|exceed.{0,60}\bcontext\b|ran out of room in the model's context|(prompt|input) is too long/i,
+  ],
+  [
+    "auth_failed",
+    /\b40[13]\b|unauthori[sz]ed|authenticat|auth required|not logged in|\bcodex login\b|openai_api_key|(invalid|missing|incorrect) api key|api key is missing|missing environment variable: \W?\w*(KEY|TOKEN)/i,
+  ],
+  ["quota_exceeded", /insufficient.quota|quota (was )?(exceeded|reached)|usage limit|credit balance/i],
+  ["rate_limited", /\b429\b|rate.?limit|too many requests/i],
+  ["overloaded", /\b5(03|29)\b|overloaded|at capacity/i],
+  ["refused", /usage policy|content.(filter|policy)/i],
+  [
+    "model_not_found",
+    /issue with the selected model|unknown model|\b(the|this|requested) model\b.{0,80}(not found|not exist|not supported)/i,
+  ],
+  [
+    "network",
+    /\bECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|connection.?(was )?(refused|failed|reset|closed|error)|unable to connect|stream disconnected|network error|fetch failed|socket hang up|^terminated$/i,
+  ],
+  ["server_error", /\b50[024]\b|internal server error|experiencing high demand/i],
+  ["bad_request", /\b400\b/],
+];
+
+function tableOf(names: Partial<Record<FailureCode, string>>): ReadonlyMap<string, FailureCode> {
+  const entries = Object.entries(names) as [FailureCode, string][];
+  return new Map(entries.flatMap(([code, list]) => list.split(" ").map((name) => [name, code] as const)));
+}

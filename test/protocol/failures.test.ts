@@ -1,0 +1,66 @@
+// One code for every way in which a turn fails, whatever the agent calls it.
+import { describe, expect, test } from "vitest";
+import { FAILURES, failureCode } from "../../src/protocol/failures.ts";
+
+describe("the code of a failure", () => {
+  test.each([
+    [401, "auth_failed"],
+    [402, "quota_exceeded"],
+    [403, "auth_failed"],
+    [404, "model_not_found"],
+    [413, "context_overflow"],
+    [429, "rate_limited"],
+    [500, "server_error"],
+    [503, "overloaded"],
+    [529, "overloaded"],
+    [400, "bad_request"],
+    [200, "agent_error"],
+    [undefined, "agent_error"],
+  ] as const)("status %s is %s", (status, code) => {
+    expect(failureCode({ status })).toBe(code);
+  });
+
+  test.each([
+    ["contextWindowExceeded", "context_overflow"],
+    ["RESOURCE_EXHAUSTED", "rate_limited"],
+    ["overloaded_error", "overloaded"],
+    ["usageLimitExceeded", "quota_exceeded"],
+    ["unauthorized", "auth_failed"],
+    ["content_filter", "refused"],
+    ["httpConnectionFailed", "network"],
+    ["other", "agent_error"],
+  ] as const)("the name %s is %s", (name, code) => {
+    expect(failureCode({ names: [undefined, 7, name] })).toBe(code);
+  });
+
+  test.each([
+    ["Not logged in · Please run /login", "auth_failed"],
+    ["Gemini API key is missing or not configured.", "auth_failed"],
+    ["API Error: Request rejected (429) · slow down", "rate_limited"],
+    ["API Error: Repeated 529 Overloaded errors.", "overloaded"],
+    ["Selected model is at capacity. Please try a different model.", "overloaded"],
+    ["stream disconnected before completion: Transport error", "network"],
+    ["connect ECONNREFUSED 127.0.0.1:9", "network"],
+    ["terminated", "network"],
+    ["prompt is too long: 210000 tokens > 200000 maximum", "context_overflow"],
+    ["Your credit balance is too low", "quota_exceeded"],
+    ["Reconnecting... 1/5", "agent_error"],
+    ["Warning: Model metadata for `x-model` not found.", "agent_error"],
+    ["the disk is full", "agent_error"],
+    ["", "agent_error"],
+  ] as const)("the words %j are %s", (words, code) => {
+    expect(failureCode({ words })).toBe(code);
+  });
+
+  test("an exact name counts more than the status, a status more than the words, and the words more than a vague name", () => {
+    expect(failureCode({ names: ["insufficient_quota"], status: 429 })).toBe("quota_exceeded");
+    expect(failureCode({ status: 429, words: "unauthorized" })).toBe("rate_limited");
+    expect(failureCode({ names: ["server_error"], words: "fetch failed" })).toBe("network");
+    expect(failureCode({ names: ["invalid_request_error"], status: 401 })).toBe("auth_failed");
+    expect(failureCode({ names: ["invalid_request_error"], status: 400 })).toBe("bad_request");
+  });
+
+  test("every code has a meaning that ends as a sentence", () => {
+    for (const meaning of Object.values(FAILURES)) expect(meaning).toMatch(/^[A-Z].*\.$/);
+  });
+});
