@@ -1,5 +1,4 @@
 // Event streams: in order, once, from where the reader left off, and a reader that does not read harms nobody.
-import { once } from "node:events";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -272,7 +271,9 @@ test("a client that never reads a long reply is dropped as well, and one that re
   socket.pause();
   for (const _ of range(1, 400)) socket.write("GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n");
   await eventually(() => world.logged.some(({ event }) => event === "http.slow_consumer")).toBe(true);
-  const closed = once(socket, "close");
+  // Node 24 reports the reset as an error first, Node 20 does not.
+  socket.on("error", () => undefined);
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.resume();
   await closed;
 });
