@@ -75,7 +75,9 @@ function startedModules({ outputs }: Metafile, entryPoint: string): string[] {
   const files = new Set(first === undefined ? [] : [first]);
   for (const file of files) {
     for (const { path, kind } of outputs[file]?.imports ?? []) {
-      if (kind === "import-statement" && Object.hasOwn(outputs, path)) files.add(path);
+      // The program itself loads its parts with import(), after the compile cache is on.
+      const isLoaded = kind === "import-statement" || file === first;
+      if (isLoaded && Object.hasOwn(outputs, path)) files.add(path);
     }
   }
   const inputs = [...files].flatMap((file) => Object.entries(outputs[file]?.inputs ?? {}));
