@@ -2,6 +2,7 @@
 // Bundled and run by scripts/docs.mjs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { agentTables } from "./agents.ts";
 import { cliPage } from "./cli.ts";
 import { configPage } from "./config.ts";
 import { demianSchemaFile, demianTables } from "./demian.ts";
@@ -55,6 +56,7 @@ function filledPages(root: string): [path: string, text: string][] {
   const pages = [
     ["docs/demian.md", demianTables()],
     ["docs/faces.md", keyTables()],
+    ["docs/operations.md", agentTables()],
   ] as const;
   return pages.map(([path, tables]) => [path, fillSections(readFileSync(join(root, path), "utf8"), tables)]);
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,15 +43,40 @@ const listen = (mode: number): Promise<void> =>
   });
 
 test("agents that are there are named with their version, others with how to get them", async () => {
-  program("claude", "echo '2.1.0 (Claude Code)'");
+  program("claude", "echo '2.1.200 (Claude Code)'");
   expect(await checkAgents(patient)).toEqual([
-    { name: "claude", status: "ok", text: `2.1.0 (Claude Code) (${join(home, "bin/claude")})` },
+    { name: "claude", status: "ok", text: `2.1.200 (Claude Code) (${join(home, "bin/claude")})` },
     expect.objectContaining({
       name: "codex",
       status: "warn",
       todo: expect.stringContaining("BLEMEESD_CODEX"),
     }),
   ]);
+});
+
+test("an agent that is older or newer than what was tested says so, and what was tested", async () => {
+  program("claude", "echo '2.1.99 (Claude Code)'");
+  program("codex", "echo 'codex-cli 0.999.0'");
+  expect(await checkAgents(patient)).toMatchObject([
+    {
+      status: "ok",
+      text: expect.stringMatching(/; older than the oldest tested, 2\.1\.197$/),
+      todo: "update it",
+    },
+    { status: "ok", text: expect.stringMatching(/; newer than the newest tested, 0\.166\.0$/) },
+  ]);
+});
+
+test("so does an ACP agent of the config that we know; another one is not asked", async () => {
+  program("gemini", "echo 0.1.0");
+  program("other", `touch ${join(home, "asked")}; echo 0.1.0`);
+  mkdirSync(join(home, ".config/blemeesd"), { recursive: true });
+  const config = '[agents.g]\ncommand = "gemini"\n[agents.o]\ncommand = "other"\n';
+  writeFileSync(join(home, ".config/blemeesd/config.toml"), config);
+  const [known, other] = await checkConfigured(patient);
+  expect(known?.text).toMatch(/^0\.1\.0, .*older than the oldest tested, 0\.61\.0$/);
+  expect(other?.text).toBe(`${join(home, "bin/other")}, as [agents.o] says`);
+  expect(existsSync(join(home, "asked"))).toBe(false);
 });
 
 test("an agent that does not run fails, and no agent at all is told", async () => {

@@ -45,7 +45,7 @@ test("an interrupt in the middle of a tool leaves no process of the tool behind"
 test("a killed claude ends the turn once, as a crash; the next message resumes with all its context", async () => {
   const talk = await world.session();
   await talk.say("remember the green parrot");
-  talk.send("#mock:bash sleep 1235");
+  talk.send("#mock:bash echo begun; sleep 1235");
   await untilRuns(markOf(talk.session_id), "sleep 1235");
   const pid = Number(talk.opened["subprocess_pid"]);
   const from = talk.client.frames.length;

@@ -1,4 +1,4 @@
-// Turns that claude begins by itself when a background task ends, and messages that meet them (DESIGN R9).
+// Turns that claude begins by itself when a background task ends, and messages that meet them.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Frame } from "../../support/raw-client.ts";
 import { ofType, type Talk } from "../world.ts";
@@ -25,7 +25,7 @@ test("a turn that claude begins is announced as its own and ends with exactly on
 test("a message sent while such a turn runs is refused as busy, and answered afterwards", async () => {
   const talk = await world.session();
   // The description comes back in the notification, and there it makes the model run a tool.
-  await talk.say(background("sleep 1", "bg #mock:bash sleep 1 #"));
+  await talk.say(background("sleep 1", "bg #mock:bash echo begun; sleep 1 #"));
   await talk.until((frame) => frame["category"] === "task_started");
   expect(await send(talk, "two #mock:text TWO")).toMatchObject({ code: "session_busy" });
   await talk.until((frame) => frame.type === "agent.result");
@@ -34,7 +34,7 @@ test("a message sent while such a turn runs is refused as busy, and answered aft
 });
 
 test.each([
-  ["while its turn runs a tool", "bg #mock:bash sleep 1 #"],
+  ["while its turn runs a tool", "bg #mock:bash echo begun; sleep 1 #"],
   ["while its turn only talks", "bg"],
 ])("a message that crosses with the end of a background task is not lost, %s", async (_when, description) => {
   const talk = await world.session();
@@ -48,6 +48,33 @@ test.each([
   expect(last.text).toBe("THREE");
   expect(JSON.stringify(world.model.requests.at(-1)).includes("two #mock:text TWO")).toBe(isTaken);
   console.log(`a message across the end of a task: ${String(answer["code"] ?? answer["subtype"])}`);
+  expectPaired(talk);
+});
+
+test("an asynchronous sub-agent works on behind the turn, and claude begins a turn of its own for it", async () => {
+  const talk = await world.session();
+  const sub = { description: "sub", prompt: "#mock:bash echo from-below", subagent_type: "general-purpose" };
+  const turn = await talk.say(`#mock:tool Agent ${JSON.stringify({ ...sub, run_in_background: true })}`);
+  expect(turn.result["subtype"]).toBe("success");
+  const started = await talk.until((frame) => frame["category"] === "task_started");
+  expect(started["data"]).toMatchObject({ origin: "agent" });
+  await talk.until((frame) => frame.type === "agent.result");
+  const use = ofType(talk.client.frames, "agent.tool_use").find((frame) => frame["name"] === "Agent");
+  const below = talk.client.frames.filter((frame) => frame["parent_tool_use_id"] !== undefined);
+  expect(JSON.stringify(below)).toContain("from-below");
+  for (const frame of below) expect(frame["parent_tool_use_id"]).toBe(use?.["tool_use_id"]);
+  expect((await talk.say("#mock:text still here")).text).toBe("still here");
+  expectPaired(talk);
+});
+
+test("an interrupt behind the turn stops an asynchronous sub-agent", async () => {
+  const talk = await world.session();
+  const sub = { description: "sub", prompt: "#mock:slow 1000 100", subagent_type: "general-purpose" };
+  await talk.say(`#mock:tool Agent ${JSON.stringify({ ...sub, run_in_background: true })}`);
+  talk.client.send({ type: "blemeesd.interrupt", session_id: talk.session_id });
+  const ended = await talk.until((frame) => frame["category"] === "system_task_notification");
+  expect(ended["data"]).toMatchObject({ status: "stopped" });
+  expect((await talk.say("#mock:text still here")).text).toBe("still here");
   expectPaired(talk);
 });
 

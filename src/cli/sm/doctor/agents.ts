@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Check, Patient } from "./check.ts";
+import { withTested } from "./tested.ts";
 
 interface Agent {
   name: string;
@@ -57,7 +58,7 @@ export async function checkAgents({ env, signal }: Patient): Promise<Check[]> {
       const version = await versionOf(program, signal);
       return version === undefined
         ? { name, status: "fail", text: `${program} --version fails`, todo: "run it by hand to see why" }
-        : { name, status: "ok", text: `${version} (${program})` };
+        : withTested({ name, status: "ok", text: `${version} (${program})` }, name, version);
     }),
   );
 }
@@ -105,7 +106,7 @@ export function findOnPath(program: string, env: Patient["env"]): string | undef
   });
 }
 
-function versionOf(program: string, signal: AbortSignal): Promise<string | undefined> {
+export function versionOf(program: string, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(program, ["--version"], { timeout: VERSION_TIMEOUT_MS, signal }, (error, stdout) => {
       resolve(error === null ? (stdout.split("\n")[0] ?? "").slice(0, 80) : undefined);

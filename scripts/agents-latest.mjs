@@ -1,0 +1,108 @@
+// npm run agents:latest: does it still work with the agents that were published today? Installs the newest version of each
+// below .e2e/latest/, runs the end-to-end tests on them and prints what was tested before, what is newest and how it went.
+// Arguments go to vitest.
+import { execFile } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import { GROUPS } from "./e2e-agents.mjs";
+import { provideAll } from "./e2e-install.mjs";
+import { runLane } from "./e2e-lane.mjs";
+import { prepare, root } from "./prepare.mjs";
+
+const REPORT = join(root, ".e2e/latest/report.json");
+
+const latest = await Promise.all(GROUPS.map(newestOf));
+prepare();
+const env = await provideAll(latest);
+rmSync(REPORT, { force: true });
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${REPORT}`];
+const code = runLane(env, [...reporters, ...process.argv.slice(2)]);
+printTable(latest.flatMap(({ agents }) => agents));
+process.exit(code);
+
+/** The oldest that we support stays what it is: only the others move. */
+async function newestOf(group) {
+  if (group.agents.some(({ isOldest }) => isOldest)) return group;
+  const agents = await Promise.all(
+    group.agents.map(async ({ needs: _needs, ...agent }) => {
+      const version = await publishedVersion(agent);
+      return { ...agent, tested: agent.version, version };
+    }),
+  );
+  return { ...group, directory: group.directory.replace(".e2e/", ".e2e/latest/"), agents };
+}
+
+/** By the tag, not by a range: for a range npm picks what runs on this Node, which may be months old. */
+function publishedVersion(agent) {
+  return new Promise((resolve) => {
+    const args = ["view", `${agent.package}@latest`, "version", "--json", "--loglevel=error"];
+    execFile("npm", args, { cwd: root, timeout: 60_000 }, (error, stdout, stderr) => {
+      const version = error === null ? versionIn(stdout) : undefined;
+      if (version !== undefined) return resolve(version);
+      const [why = "it answered nothing"] = [
+        stderr
+          .trim()
+          .split("\n")
+          .find((line) => line !== ""),
+      ];
+      console.error(`✗ ${agent.name}: the newest version of ${agent.package} could not be found out.`);
+      console.error(`  ${error?.code === "ENOENT" ? "npm could not be started" : why}`);
+      console.error(
+        "  Is the package registry reachable? (npm ping) Nothing was installed and nothing was tested.",
+      );
+      process.exit(1);
+    });
+  });
+}
+
+function versionIn(stdout) {
+  try {
+    const said = JSON.parse(stdout);
+    return typeof said === "string" && /^\d+(\.\d+)+/.test(said) ? said : undefined;
+  } catch {
+    return undefined; // npm said something else than a version
+  }
+}
+
+function printTable(agents) {
+  const files = readReport();
+  const rows = agents
+    .filter(({ isOldest }) => !isOldest)
+    .map(({ name, tested, version, tests }) => {
+      const isOwn = ({ file }) => tests.some((test) => file.startsWith(test));
+      return [name, tested, version, verdict(files.filter(isOwn))];
+    });
+  const known = agents.flatMap(({ tests }) => tests ?? []);
+  const others = files.filter(({ file }) => !known.some((test) => file.startsWith(test)));
+  const all = [["AGENT", "TESTED", "NEWEST", "RESULT"], ...rows, ["(several)", "", "", verdict(others)]];
+  const widths = [0, 1, 2].map((at) => Math.max(...all.map((row) => row[at].length)));
+  for (const row of all)
+    console.log(
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+}
+
+function verdict(files) {
+  const passed = files.reduce((sum, file) => sum + file.passed, 0);
+  const failed = files.reduce((sum, file) => sum + file.failed, 0);
+  if (passed + failed === 0) return "not run";
+  return failed === 0 ? `passed (${passed})` : `FAILED (${failed} of ${passed + failed})`;
+}
+
+function readReport() {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(REPORT, "utf8"));
+  } catch {
+    return []; // vitest did not get that far, and has said why
+  }
+  return report.testResults.map(({ name, status, assertionResults }) => {
+    const count = (wanted) => assertionResults.filter((test) => test.status === wanted).length;
+    // A file that could not be loaded has no tests, and failed.
+    const broken = status === "failed" && assertionResults.length === 0 ? 1 : 0;
+    return { file: relative(root, name), passed: count("passed"), failed: count("failed") + broken };
+  });
+}
