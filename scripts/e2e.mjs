@@ -2,8 +2,9 @@
 // loopback; no account is needed. Installs the pinned agents once, below .e2e/. Arguments go to vitest.
 import { GROUPS } from "./e2e-agents.mjs";
 import { provideAll } from "./e2e-install.mjs";
-import { runLane } from "./e2e-lane.mjs";
+import { reportLanes, runLane } from "./lanes.mjs";
 import { prepare } from "./prepare.mjs";
 
 prepare();
-process.exit(runLane(await provideAll(GROUPS), process.argv.slice(2)));
+const env = { ...process.env, ...(await provideAll(GROUPS)) };
+reportLanes([runLane("e2e", ["--config", "vitest.e2e.config.ts", ...process.argv.slice(2)], { env })]);
