@@ -95,7 +95,13 @@ export const Result = z.strictObject({
   /** Spent on this turn, where the backend says so. */
   cost_usd: z.number().optional(),
   error: z
-    .looseObject({ code: z.union([z.string(), z.number()]).optional(), message: z.string() })
+    .looseObject({
+      /** One of protocol/failures.ts, or of protocol/errors.ts when the daemon ended the turn. */
+      code: z.union([z.string(), z.number()]).optional(),
+      /** What the agent itself calls it. */
+      native_code: z.union([z.string(), z.number()]).optional(),
+      message: z.string(),
+    })
     .optional(),
 });
 

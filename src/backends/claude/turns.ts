@@ -69,7 +69,7 @@ function missResult(state: ClaudeState): Report[] {
   if (!state.hasBegun || !isTurnActive(state)) return [];
   state.outstanding = 0;
   endOfTurn(state);
-  const error = { code: "result_missing", message: "claude ended the turn without a readable result" };
+  const error = { code: "agent_error", message: "claude ended the turn without a readable result" };
   return [
     {
       kind: "event",

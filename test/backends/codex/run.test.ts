@@ -200,7 +200,7 @@ describe("retries", () => {
     expect(session.sink.results).toMatchObject([
       {
         subtype: "error",
-        error: { code: "connection_failed", message: expect.stringContaining("Reconnecting... waiting") },
+        error: { code: "network", message: expect.stringContaining("Reconnecting... waiting") },
       },
     ]);
     expect(await say(session, "#interrupts")).toEqual(["1"]);

@@ -36,7 +36,7 @@ export class Turn {
     if (limitMs <= 0 || this.#retryClock !== undefined) return;
     this.#retryClock = setTimeout(() => {
       const message = `gave up after ${Math.round(limitMs / 1000)} s of retries: ${this.#retryWords}`;
-      this.verdict = { code: "connection_failed", message };
+      this.verdict = { code: "network", message };
       giveUp();
     }, limitMs);
     this.#retryClock.unref();
