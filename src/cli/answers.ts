@@ -33,9 +33,7 @@ export function pickRequest(rows: readonly RequestRow[], request: string | undef
   const exact = found.find(({ request_id }) => request_id === request);
   const [only, ...others] = exact === undefined ? found : [exact];
   if (only === undefined) {
-    throw new UsageError(
-      request === undefined ? "nothing waits for an answer" : `no request ${request} waits for an answer`,
-    );
+    throw new UsageError(request === undefined ? "no pending requests" : `no pending request ${request}`);
   }
   if (others.length > 0) {
     const list = found.map(

@@ -17,6 +17,13 @@ export function behindBar(text: string, columns: number): string[] {
     .flatMap((line) => broken(line, width).map((piece, at) => (at === 0 ? BAR : BROKEN) + piece));
 }
 
+/** A single line in one row after our own words; undefined if it does not fit there. */
+export function besideBar(words: string, text: string, columns: number): string[] | undefined {
+  const row = `${words} │ ${text}`;
+  const wide = [...row].reduce((sum, char) => sum + widthOf(char), 0);
+  return text.includes("\n") || wide >= Math.max(MIN_COLUMNS, columns) ? undefined : [row];
+}
+
 function broken(line: string, width: number): string[] {
   if (!Number.isFinite(width)) return [line];
   const pieces: string[] = [];

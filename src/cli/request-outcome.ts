@@ -1,6 +1,7 @@
 // What became of a request, in a line or a table.
 import { revealLine } from "../base/sanitize.ts";
-import type { Answer, RequestRow } from "../client/index.ts";
+import type { Answer, Decision, RequestRow } from "../client/index.ts";
+import type { ResolutionSource } from "../protocol/requests.ts";
 import { duration } from "./duration.ts";
 import { table } from "./output.ts";
 import { BLEMEESCTL_WORDS, type RequestWords } from "./request-text.ts";
@@ -10,12 +11,29 @@ export function outcome(
   words: RequestWords = BLEMEESCTL_WORDS,
 ): string[] {
   const { answer, resolution_source, dispatched_at_ms } = request;
-  const said = answer === undefined ? "answer" : answerText(answer, words);
   const notices = notice === undefined ? [] : [revealLine(notice)];
-  if (repeated) return [`answered before: ${said} (${resolution_source ?? "?"})`, ...notices];
-  const isTaken = dispatched_at_ms !== undefined;
-  return [`${said}: ${isTaken ? "the agent has it" : "stored; the agent has not taken it yet"}`, ...notices];
+  if (repeated) {
+    const said = answer === undefined ? "answer" : answerText(answer, words);
+    const by = resolution_source === undefined ? "" : ` by ${BY[resolution_source]}`;
+    return [`Already answered${by}: ${said}`, ...notices];
+  }
+  const done = answer !== undefined && "decision" in answer ? DONE[answer.decision] : "Answered";
+  const isSent = dispatched_at_ms !== undefined;
+  return [`${done}; ${isSent ? "sent to the agent" : "stored, not yet sent to the agent"}.`, ...notices];
 }
+
+const DONE: Readonly<Record<Decision, string>> = {
+  accept: "Approved",
+  acceptForSession: "Approved for this session",
+  acceptAlways: "Approved always",
+  decline: "Declined",
+  cancel: "Declined, turn stopped",
+};
+const BY: Readonly<Record<ResolutionSource, string>> = {
+  tui: "a person",
+  api: "a program",
+  policy: "a rule",
+};
 
 /** Which answer it was, in a line. */
 export function answerText(answer: Answer, { verbs }: RequestWords = BLEMEESCTL_WORDS): string {

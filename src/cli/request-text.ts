@@ -1,12 +1,18 @@
-// A request as a person reads it before deciding: all of it, and none of it able to pass for our own words. What
-// others wrote stands behind a bar on every row of the screen, also where a long line breaks; the rest is ours.
+// A request as lines for a terminal. What others wrote is behind a bar on every row, also where a long line breaks, so
+// it cannot pass for our own words.
 import { reveal, revealLine } from "../base/sanitize.ts";
 import { shellWord } from "../base/shell-word.ts";
-import type { Decision, RequestRow } from "../client/index.ts";
-import { choiceParts, lineCount, type RequestPart, requestParts } from "../client/view/request-parts.ts";
-import { behindBar, cutTo } from "./bar.ts";
+import type { Answer, Decision, RequestRow } from "../client/index.ts";
+import {
+  type CardChoice,
+  choiceOf,
+  type RequestPart,
+  requestCard,
+  requestDetails,
+} from "../client/view/request-card.ts";
+import { behindBar, besideBar, cutTo } from "./bar.ts";
 
-/** How a program calls what can be decided, and the command that shows a request whole. */
+/** What a program calls the decisions, and the command that shows a request with its details. */
 export interface RequestWords {
   show: string;
   verbs: Readonly<Record<Decision, string>>;
@@ -23,53 +29,74 @@ export const BLEMEESCTL_WORDS: RequestWords = {
   },
 };
 
+export interface RequestTextOptions {
+  words?: RequestWords;
+  /** The session's name. */
+  name?: string | undefined;
+  hasDetails?: boolean;
+  /** Already decided: only the choice that this takes is listed. */
+  answer?: Answer;
+}
+
+const MAX_NAME = 40;
+
 /** `hint` says how to answer from here. */
 export function requestLines(
   row: RequestRow,
   hint: string,
   columns: number,
-  words: RequestWords = BLEMEESCTL_WORDS,
+  { words = BLEMEESCTL_WORDS, name, hasDetails = false, answer }: RequestTextOptions = {},
 ): string[] {
-  const draw = (part: RequestPart): string[] => partLines(part, columns, words);
+  const { asks, parts, questions, choices } = requestCard(row);
+  const draw = (part: RequestPart): string[] => partLines(part, columns, "  ");
+  const taken = answer === undefined ? undefined : choiceOf(row, answer);
+  const listed = choices.filter(({ choice }) => taken === undefined || choice === taken);
+  const verbs = listed.map((choice) => commandFor(choice, words));
+  const widest = Math.max(0, ...verbs.map((verb) => verb.length));
+  const agent = cutTo(revealLine(row.backend), MAX_NAME);
   return [
-    `? ${revealLine(row.backend)} asks (${row.request_type}):`,
-    ...requestParts(row).flatMap(draw),
-    ...(row.is_cut ? [`  (cut; ${words.show} ${revealLine(row.request_id)} shows it whole)`] : []),
-    "  choices:",
-    ...choiceParts(row).flatMap(draw),
+    `? ${name === undefined ? agent : `${cutTo(revealLine(name), MAX_NAME)} (${agent})`} ${asks}:`,
+    ...[...parts, ...questions].flatMap(draw),
+    ...(row.is_cut ? ["  (cut: this is not all of it)"] : []),
+    "  Choices:",
+    ...listed.flatMap((choice, at) => [
+      `    ${verbs[at]?.padEnd(widest)}  ${choice.meaning}`,
+      ...choice.notes.flatMap((note) => partLines(note, columns, "      ")),
+    ]),
+    ...(hasDetails
+      ? ["  Details:", ...requestDetails(row).flatMap(draw)]
+      : [`  Details: ${words.show} ${revealLine(row.request_id)}`]),
     `  ${hint}`,
   ];
 }
 
 /** What can be said to this request, for a hint. */
-export function verbsFor({ payload }: RequestRow, words: RequestWords = BLEMEESCTL_WORDS): string {
-  const hasQuestions = payload.questions !== undefined;
-  const verbs = payload.choices.map(({ decision }) =>
-    verbFor(decision, decision === "accept" && hasQuestions, words),
-  );
+export function verbsFor(row: RequestRow, words: RequestWords = BLEMEESCTL_WORDS): string {
+  const verbs = requestCard(row).choices.map((choice) => verbFor(choice, words));
   return [...new Set(verbs)].join(", ");
 }
 
-function verbFor(decision: Decision, isAnswer: boolean, { verbs }: RequestWords): string {
-  return isAnswer ? "answer" : verbs[decision];
+function verbFor({ choice, isAnswer }: CardChoice, { verbs }: RequestWords): string {
+  return isAnswer ? "answer" : verbs[choice.decision];
 }
 
-function partLines(part: RequestPart, columns: number, words: RequestWords): string[] {
+/** The verb with what it takes. */
+function commandFor(choice: CardChoice, words: RequestWords): string {
+  const { takes: extras = [], option: name } = choice.choice;
+  const takes = extras.map((extra) => EXTRAS[extra]).join("");
+  const option = name === undefined ? "" : ` --option ${shellWord(revealLine(name))}`;
+  return `${verbFor(choice, words)}${option}${choice.isAnswer ? " 1=TEXT 2=TEXT …" : takes}`;
+}
+
+/** A single line of others is beside our words about it if it fits, else below them. */
+function partLines(part: RequestPart, columns: number, indent: string): string[] {
   if (part.kind === "words") {
-    return [`  ${part.text}${part.id === undefined ? "" : ` ${revealLine(part.id)}`}`];
+    return [`${indent}${part.text}${part.id === undefined ? "" : ` ${revealLine(part.id)}`}`];
   }
-  if (part.kind === "choice") {
-    const { choice, isAnswer, meaning } = part;
-    const takes = (choice.takes ?? []).map((name) => EXTRAS[name]).join("");
-    const option = choice.option === undefined ? "" : ` --option ${shellWord(revealLine(choice.option))}`;
-    const verb = `${verbFor(choice.decision, isAnswer, words)}${option}${isAnswer ? " 1=TEXT 2=TEXT …" : takes}`;
-    return [`    ${verb.padEnd(24)}  ${meaning}`];
-  }
-  const { title, name, text, form, isOfChoice } = part;
-  const lines = behindBar(form === "line" ? revealLine(text) : reveal(text), columns);
-  if (title === undefined) return lines;
-  const named = name === undefined ? title : `${title} ${cutTo(revealLine(name), 40)}`;
-  return [`  ${isOfChoice ? "  " : ""}${named}${lineCount(text)}:`, ...lines];
+  const { title, form } = part;
+  const text = form === "line" ? revealLine(part.text) : reveal(part.text);
+  if (title === undefined) return behindBar(text, columns);
+  return besideBar(`${indent}${title}`, text, columns) ?? [`${indent}${title}:`, ...behindBar(text, columns)];
 }
 
 const EXTRAS = { message: " [message…]", updated_input: " [--input JSON]" } as const;

@@ -69,14 +69,14 @@ test("a question is not answered by a decision's row, nor a decision by answers"
 
 test("the request need not be named when there is only one", () => {
   expect(pickRequest([one], undefined)).toBe(one);
-  expect(() => pickRequest([], undefined)).toThrow("nothing waits for an answer");
+  expect(() => pickRequest([], undefined)).toThrow("no pending requests");
   expect(() => pickRequest([one, two], undefined)).toThrow(/which one\?.*\n {2}req_a1 .*\n {2}req_a2 /);
 });
 
 test("an id may be cut short as long as it is clear which one is meant", () => {
   expect(pickRequest([one, two], "req_a2")).toBe(two);
   expect(() => pickRequest([one, two], "req_a")).toThrow("which one?");
-  expect(() => pickRequest([one, two], "req_b")).toThrow("no request req_b waits");
+  expect(() => pickRequest([one, two], "req_b")).toThrow("no pending request req_b");
   expect(pickRequest([one, pending({ request_id: "req_a10" })], "req_a1")).toBe(one);
 });
 

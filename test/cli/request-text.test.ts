@@ -16,32 +16,57 @@ const text = (...given: Parameters<typeof lines>): string => lines(...given).joi
 /** What stands there without the rows that others wrote. */
 const ours = (all: readonly string[]): string[] => all.filter((line) => !/^ {2}[│┆] /.test(line));
 
-test("the whole request is shown, with what each choice writes to disk", () => {
+test("the decision comes first, then each choice once, with what it remembers and writes to disk", () => {
   expect(text({ reason: "to build" })).toBe(
-    `? demo asks (command):
+    `? demo asks to run a command:
   │ Bash: mkdir -p build
-  request req_a1
-  session s1
-  because:
-  │ to build
-  command:
   │ mkdir -p build
-  in:
-  │ /w
-  choices:
-    accept [--input JSON]     this once
-    accept-session            and remember it until the agent ends
-    from then on:
-  │ allow Bash(mkdir:*)
-    always                    and remember it for good
-    this changes the file:
-  │ /w/.claude/settings.local.json
-    as follows:
+  in │ /w
+  because │ to build
+  Choices:
+    accept [--input JSON]  once
+    accept-session         do not ask again until the agent ends
+      remembers │ allow Bash(mkdir:*)
+    always                 do not ask again
+      writes │ /w/.claude/settings.local.json
   │ permissions.allow += Bash(mkdir:*)
-    decline [message…]        the agent goes on without it
-    cancel                    decline, and stop the turn
+    decline [message…]     the agent continues without it
+    cancel                 the turn ends
+  Details: blemeesctl requests req_a1
   HINT`,
   );
+});
+
+test("the details hold ids, the hash and everything else as JSON", () => {
+  const row = pending({ payload: { ...PAYLOAD, details: { blocked_path: "/etc" } }, item_id: "i1" });
+  const shown = requestLines(row, "HINT", 80, { hasDetails: true, name: "fixer" });
+  expect(shown[0]).toBe("? fixer (demo) asks to run a command:");
+  const at = shown.indexOf("  Details:");
+  expect(shown.slice(at + 1, at + 7)).toEqual([
+    "  request req_a1",
+    "  session s1",
+    "  agent demo",
+    "  item i1",
+    "  hash hash-a1",
+    "  as JSON:",
+  ]);
+  expect(
+    JSON.parse(
+      shown
+        .slice(at + 7, -1)
+        .map((line) => line.slice(4))
+        .join("\n"),
+    ),
+  ).toEqual(row.payload);
+  expect(shown).not.toContain("  Details: blemeesctl requests req_a1");
+});
+
+test("what is answered already lists only the choice that was taken", () => {
+  const answer = { decision: "acceptForSession" } as const;
+  const shown = requestLines(pending(), "HINT", 80, { answer }).join("\n");
+  expect(shown).toContain("  Choices:\n    accept-session  do not ask again until the agent ends\n");
+  expect(shown).toContain("      remembers │ allow Bash(mkdir:*)\n  Details: ");
+  expect(shown).not.toContain("decline");
 });
 
 test("a choice with an option says how it is chosen, and what it remembers", () => {
@@ -51,55 +76,62 @@ test("a choice with an option says how it is chosen, and what it remembers", () 
     { decision: "decline" },
   ];
   const shown = text({ choices });
-  expect(shown).toContain("    accept-session            and remember");
-  expect(shown).toMatch(/accept-session --option mode-acceptEdits {2}and .*\n.*\n {2}│ switch the mode/);
+  expect(shown).toMatch(/ {4}accept-session {2,}do not ask/);
+  expect(shown).toMatch(
+    /accept-session --option mode-acceptEdits {2}do not .*\n {6}remembers │ switch the mode\n/,
+  );
   expect(verbsFor(pending({ payload: { title: "x", choices } }))).toBe("accept-session, decline");
 });
 
-test("a change is shown with its whole diff, and its input without the same texts again", () => {
-  const diff = "@@ -1 +1 @@\n-a\n+b";
+test("a change is shown with its diff, and its input without the same texts again", () => {
   const shown = text({
     command: undefined,
     tool_name: "Edit",
+    title: "Edit: a.ts",
     input: { file_path: "a.ts", replace_all: true, new_string: "b\n", because: "x\nb" },
-    changes: [{ path: "a.ts", kind: "update", diff, move_path: "b.ts" }],
+    changes: [{ path: "a.ts", kind: "update", diff: "@@ -1 +1 @@\n-a\n+b", move_path: "b.ts" }],
   });
   expect(shown).toContain(
-    "  update the file:\n  │ a.ts\n  move it to:\n  │ b.ts\n  as follows (3 lines):\n  │ @@ -1 +1 @@\n  │ -a\n  │ +b\n",
-  );
-  expect(shown).toContain(
-    "input of Edit (5 lines):\n  │ file_path: a.ts\n  │ replace_all: true\n  │ new_string: (2 characters, above)\n  │ because: x\n  │ b\n",
+    "  edit │ a.ts\n  moved to │ b.ts\n  │ @@ -1 +1 @@\n  │ -a\n  │ +b\n  input:\n  │ replace_all: true\n  │ because: x\n  │ b\n",
   );
 });
 
-test("a tool's input is shown but for what stands above it", () => {
+test.each([
+  ["add", "create a file", "new file"],
+  ["overwrite", "overwrite a file", "overwrite"],
+  ["update", "edit a file", "edit"],
+  ["delete", "delete a file", "delete"],
+] as const)("%s has words of its own", (kind, verb, label) => {
+  const payload = { ...PAYLOAD, command: undefined, changes: [{ path: "a.ts", kind, diff: "+a" }] };
+  const shown = requestLines(pending({ request_type: "file_change", payload }), "HINT", 80);
+  expect(shown[0]).toBe(`? demo asks to ${verb}:`);
+  expect(shown).toContain(`  ${label} │ a.ts`);
+});
+
+test("a tool's input is shown but for what is above it", () => {
   const input = { command: "mkdir -p build", run_in_background: true };
-  expect(text({ tool_name: "Bash", input })).toContain("input of Bash:\n  │ run_in_background: true\n");
+  expect(text({ tool_name: "Bash", input })).toContain("\n  input │ run_in_background: true\n");
 });
 
-test("a sub-agent's request says whose it is; details and a plan are shown", () => {
-  const shown = text({ plan: "# Plan\nDo it", details: { blocked_path: "/etc", n: { a: 1 } } }, Infinity, {
-    path: ["outer", "inner"],
-  });
-  expect(shown).toContain("for the sub-agent (2 lines):\n  │ outer\n  │ inner\n");
-  expect(shown).toContain("plan (2 lines):\n  │ # Plan\n  │ Do it\n");
-  expect(shown).toContain('it also says (2 lines):\n  │ blocked_path: /etc\n  │ n: {"a":1}\n');
+test("a sub-agent's request says whose it is, and a plan is shown", () => {
+  const shown = text({ plan: "# Plan\nDo it" }, Infinity, { path: ["outer", "inner"] });
+  expect(shown).toContain("  sub-agent:\n  │ outer\n  │ inner\n");
+  expect(shown).toContain("  │ # Plan\n  │ Do it\n");
 });
 
 test("questions are numbered, with their options and how to answer", () => {
   const shown = requestLines(pending({ payload: QUESTIONS, request_type: "user_input" }), "HINT", Infinity);
   expect(shown.join("\n")).toContain(
-    `  question 1 (choose one; or say it in your own words):
-  │ Which colour?
+    `? demo asks 2 questions:
+  question 1 (choose one; or use your own words) │ Which colour?
   │ [Colour]
   │ • Red: warm
   │ • dark blue
-  question 2 (the answer is kept secret):
-  │ Token?
-  choices:
-    answer 1=TEXT 2=TEXT …    the questions by their numbers
-    decline [message…]        the agent goes on without it
-  HINT`,
+  question 2 (the answer is kept secret) │ Token?
+  Choices:
+    answer 1=TEXT 2=TEXT …  the questions by number
+    decline [message…]      the agent continues without it
+`,
   );
 });
 
@@ -136,44 +168,43 @@ test.each(HOSTILE)("an agent cannot pass for us with %s", (_what, hostile) => {
       },
     ],
     choices: [
-      { decision: "acceptAlways", remembers: [hostile], writes: [{ path: hostile, content: hostile }] },
+      { decision: "acceptAlways", remembers: [hostile], writes: [{ path: hostile, content: `${hostile}.` }] },
     ],
   };
-  const shown = lines(payload, 80, { path: [hostile] });
+  const row = pending({ payload: { ...PAYLOAD, ...payload }, path: [hostile] });
+  const shown = requestLines(row, "HINT", 80, { hasDetails: true, name: hostile });
   expect(shown.join("")).not.toMatch(/[^\P{Cc}\t]|[\p{Cf}\p{DI}\p{Co}\u2800]|[^\P{Z} ]/u);
   for (const line of shown) expect(columnsOf(line), line).toBeLessThan(80);
-  const named = ours(shown).filter((line) => !line.startsWith("  input of "));
-  expect(named.map((line) => line.replace(/ \(\d+ lines\)/, ""))).toEqual(OWN_LINES);
-  expect(shown.filter((line) => line.startsWith("  input of "))).toHaveLength(0); // questions have no input
+  // Beside our own words a single line of others follows a bar.
+  expect(ours(shown.slice(1)).map((line) => line.replace(/(?: │ .*|:)$/, ""))).toEqual(OWN_LINES);
+  expect(shown[0]).toMatch(/^\? .* \(demo\) asks to run a command:$/);
 });
 
 const OWN_LINES = [
-  "? demo asks (command):",
+  "  sub-agent",
+  "  in",
+  "  edit",
+  "  moved to",
+  "  because",
+  "  question 1 (choose one)",
+  "  Choices",
+  "    always  do not ask again",
+  "      remembers",
+  "      writes",
+  "  Details",
   "  request req_a1",
   "  session s1",
-  "  for the sub-agent:",
-  "  because:",
-  "  command:",
-  "  in:",
-  "  update the file:",
-  "  move it to:",
-  "  as follows:",
-  "  plan:",
-  "  it also says:",
-  "  question 1 (choose one):",
-  "  choices:",
-  "    always                    and remember it for good",
-  "    from then on:",
-  "    this changes the file:",
-  "    as follows:",
+  "  agent demo",
+  "  hash hash-a1",
+  "  as JSON",
   "  HINT",
 ];
 
 test("nothing is left out where a line is broken", () => {
   const command = `echo ${"0123456789".repeat(50)} && true`;
-  const rows = lines({ command, title: "x" }, 60).filter((line) => /^ {2}[│┆] /.test(line));
+  const rows = lines({ command, title: "x", choices: [] }, 60).filter((line) => /^ {2}[│┆] /.test(line));
   const from = rows.findIndex((line) => line.startsWith("  │ echo"));
-  const until = rows.indexOf("  │ /w");
+  const until = rows.length;
   expect(
     rows
       .slice(from, until)
@@ -207,18 +238,22 @@ test.each([
   ["a text across two hunks", { new_string: `a\n${LONG}` }, `@@\n+a\n@@\n+${LONG}`],
 ])("%s is shown in full", (_what, input, diff) => {
   expect(edited(input, diff)).toContain(`${LONG}\n`);
-  expect(edited(input, diff)).not.toContain("above)");
 });
 
-test("a text that the diff shows is named only", () => {
+test("a text that the diff shows is not repeated", () => {
   const shown = edited({ old_string: LONG, content: `k\n${LONG}\n` }, `@@\n k\n-${LONG}\n+${LONG}`);
-  expect(shown).toContain("old_string: (300 characters, above)\n  │ content: (303 characters, above)\n");
+  expect(shown).not.toMatch(/\n {2}input|old_string|content:/);
+  const edits = [{ old_string: "a", new_string: "b" }];
+  expect(edited({ edits }, "@@\n-a\n+b")).not.toContain("edits");
+  expect(edited({ edits: [...edits, { old_string: "a", new_string: "c" }] }, "@@\n-a\n+b")).toContain(
+    "edits: [",
+  );
 });
 
 test("a field is left out by its name and value, never by its value alone", () => {
   const input = { command: "mkdir -p build", cwd: "/elsewhere", later: "mkdir -p build", plan: "/w" };
   expect(text({ tool_name: "Bash", input })).toContain(
-    "input of Bash (3 lines):\n  │ cwd: /elsewhere\n  │ later: mkdir -p build\n  │ plan: /w\n",
+    "  input:\n  │ cwd: /elsewhere\n  │ later: mkdir -p build\n  │ plan: /w\n",
   );
 });
 
@@ -235,8 +270,8 @@ test("a change of a line needs no word about newlines", () => {
   expect(edited({ old_string: "a\n", new_string: "b" }, "@@\n-a\n+b")).not.toContain("newline at");
 });
 
-test("one that was cut for a list says so, and how to see it whole", () => {
-  expect(text({}, Infinity, { is_cut: true })).toContain(
-    "\n  (cut; blemeesctl requests req_a1 shows it whole)\n  choices:\n",
+test("one that was cut for a list says so, and how to see all of it", () => {
+  expect(text({}, Infinity, { is_cut: true })).toMatch(
+    /\n {2}\(cut: this is not all of it\)\n.*\n {2}Details: blemeesctl requests req_a1\n/s,
   );
 });

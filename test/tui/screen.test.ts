@@ -67,7 +67,7 @@ describe.skipIf(tmuxVersion() === undefined)(
       terminal.press("Enter");
       await terminal.until("not sent: a request waits");
       terminal.press("C-u", "C-n");
-      await terminal.until(/approval · request 1 of 1.*> n decline/s);
+      await terminal.until(/approval · request 1 of 1.*> 3 n Decline/s);
       terminal.press("y");
       await terminal.until('answered {"decision":"accept"}');
     });

@@ -1,8 +1,9 @@
 // What a person sees and gives when an agent asks: the exact text, the answers of a form, and what became of it.
 import { describe, expect, test } from "vitest";
+import { requestCard } from "../../src/client/view/request-card.ts";
 import type { Choice, Question, RequestPayload, RequestRow } from "../../src/protocol/requests.ts";
 import { answersOf, choose, EMPTY, type Filled, write } from "../../web/src/session/answers.ts";
-import { choiceNotes, exactParts } from "../../web/src/session/exact.ts";
+import { detailsView, partView } from "../../web/src/session/exact.ts";
 import { outcomeOf } from "../../web/src/session/outcome.ts";
 import { markupOf } from "./markup.ts";
 
@@ -18,7 +19,10 @@ const row = (payload: Partial<RequestPayload>, more: Partial<RequestRow> = {}): 
   payload: { title: "Bash: x", choices: [{ decision: "accept" }, { decision: "decline" }], ...payload },
   ...more,
 });
-const exact = (payload: Partial<RequestPayload>): string => markupOf(exactParts(row(payload)));
+const exact = (payload: Partial<RequestPayload>): string =>
+  markupOf(requestCard(row(payload)).parts.map(partView));
+const notes = (choices: Choice[]): string[] =>
+  requestCard(row({ choices })).choices.map((choice) => markupOf(choice.notes.map(partView)));
 
 describe("what is decided upon", () => {
   test("a command is whole, and its tricks are visible", () => {
@@ -30,25 +34,14 @@ describe("what is decided upon", () => {
     expect(text).toContain(`${"x".repeat(20_000)}&#60;END&#62;`);
   });
 
-  test("all of it is there: directory, changes, plan, input and details", () => {
+  test("all of it is there: directory, changes, plan and input", () => {
     const text = exact({
       cwd: "/tmp/<b>",
       plan: "first this",
-      tool_name: "<i>tool</i>",
       input: { path: "p<q" },
-      details: { why: "because" },
       changes: [{ path: "a.ts", kind: "update", diff: "@@ -1 +1 @@\n-old\u200b\n+new" }],
     });
-    for (const part of [
-      "/tmp/&#60;b&#62;",
-      "first this",
-      "&#60;i&#62;tool&#60;/i&#62;",
-      "p&#60;q",
-      "because",
-      "a.ts",
-      "-old&#60;U+200B&#62;",
-      "+new",
-    ])
+    for (const part of ["/tmp/&#60;b&#62;", "first this", "p&#60;q", "a.ts", "-old&#60;U+200B&#62;", "+new"])
       expect(text).toContain(part);
   });
 
@@ -65,17 +58,32 @@ describe("what is decided upon", () => {
       remembers: ["Bash(npm *)"],
       writes: [{ path: "~/s.json", content: '{"allow":1}' }],
     };
-    const text = markupOf(choiceNotes(row({ choices: [always] })).get(always));
+    const [text] = notes([always]);
     for (const part of ["Bash(npm *)", "~/s.json", "{&#34;allow&#34;:1}"]) expect(text).toContain(part);
   });
 
   test("choices with the same decision and other options each have their own words", () => {
     const exact: Choice = { decision: "acceptForSession", remembers: ["allow Bash(touch x)"] };
     const mode: Choice = { decision: "acceptForSession", option: "mode", remembers: ["switch the mode"] };
-    const notes = choiceNotes(row({ choices: [exact, mode] }));
-    expect(markupOf(notes.get(exact))).toContain("allow Bash(touch x)");
-    expect(markupOf(notes.get(exact))).not.toContain("switch the mode");
-    expect(markupOf(notes.get(mode))).toContain("switch the mode");
+    const [first, second] = notes([exact, mode]);
+    expect(first).toContain("allow Bash(touch x)");
+    expect(first).not.toContain("switch the mode");
+    expect(second).toContain("switch the mode");
+  });
+
+  test("ids, hash and what else the agent sent are folded, and harmless", () => {
+    const payload = { tool_name: "<i>tool</i>", details: { why: "\u202e<b>" } };
+    const text = markupOf(detailsView(row(payload, { item_id: "<u>" })));
+    expect(text).toMatch(/^<details class="card-details">\s*<summary>Details<\/summary>/);
+    for (const part of [
+      "r1",
+      "s1",
+      "&#60;u&#62;",
+      "&#60;i&#62;tool&#60;/i&#62;",
+      "&#60;U+202E&#62;&#60;b&#62;",
+    ])
+      expect(text).toContain(part);
+    expect(exact(payload)).not.toMatch(/why|tool|r1/);
   });
 });
 

@@ -26,11 +26,11 @@
 //         diff                         .diff > .diff-change > .diff-file(.diff-path .diff-kind .diff-added .diff-removed)
 //                                      + pre.diff-lines > span.diff-line[data-op=add|del|ctx|hunk|meta]
 //     button.below                     new below
-//     div.requests > article.card      data-type data-status; .card-head(.card-title .card-from) .card-fact
+//     div.requests > article.card      data-type data-status; .card-head(.card-title) .card-fact
 //                                      (.card-label .card-value) .card-words .card-section[data-form] > h3 + pre.exact
 //                                      form.questions > fieldset.question > legend, label.option(.own) > input, .option-about
 //                                      .card-choices > .choice-row > button.choice[data-decision] > kbd + span, .choice-notes
-//                                      .card-decline > label, textarea; .card-outcome .card-note
+//                                      .card-decline > label, textarea; .card-outcome .card-note; details.card-details
 //     ol.queue > li.queued             .queued-text .queued-cancel
 //     form.composer                    data-disabled; textarea.composer-text, .composer-foot(.composer-hint .composer-actions)
 // Common: button, button.primary, button.danger, button.quiet, kbd, .visually-hidden, .empty, .error-text, .is-waiting.

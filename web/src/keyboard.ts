@@ -44,6 +44,9 @@ export const CARD_KEYS: Readonly<Record<Decision, { key: string; label: string; 
   cancel: { key: "c", label: "Decline and stop the turn" },
 };
 
+/** Shows or hides a card's details. */
+export const DETAILS_KEY = "d";
+
 export interface Pressed {
   key: string;
   ctrlKey: boolean;

@@ -126,7 +126,7 @@ export type Hint = (row: RequestRow) => string;
 export function answerInShell({ request_id, payload }: RequestRow): string {
   const verb = payload.questions === undefined ? "accept" : "answer";
   const words = verb === "answer" ? " 1=TEXT" : "";
-  return `answer it with: blemeesctl ${verb} ${request_id}${words}`;
+  return `Answer: blemeesctl ${verb} ${request_id}${words}`;
 }
 
 interface Talk {

@@ -12,6 +12,7 @@ import type { Frame, Verb, VerbArguments } from "./verb.ts";
 
 /** Who has to choose looks at no more. */
 const MAX_CHOICE = 20;
+const SHORT_ID = 8;
 
 /** What waits is shown whole, what is over in a table. */
 export async function listRequests(
@@ -35,10 +36,12 @@ export async function listRequests(
     );
   const over = requests.filter(({ status }) => status !== "pending");
   const pending = requests.filter(({ status }) => status === "pending");
-  if (pending.length === 0) output.note("nothing waits for an answer");
+  if (pending.length === 0) output.note("No pending requests");
   return lines(context, [
     ...(over.length === 0 ? [] : settledLines(over, output.columns, Date.now())),
-    ...pending.flatMap((row) => requestLines(row, answerInShell(row), output.columns)),
+    ...pending.flatMap((row) =>
+      requestLines(row, answerInShell(row), output.columns, { name: row.session_id.slice(0, SHORT_ID) }),
+    ),
   ]);
 }
 
@@ -54,7 +57,7 @@ export async function answerRequest(
   const answer = verb.answer(split, row, given.flags);
   // Whoever names no request has to see which one it was.
   if (split.request === undefined && !context.isJson) {
-    context.output.ask(requestLines(row, "answered:", context.output.talkColumns).join("\n"));
+    context.output.ask(requestLines(row, "Answered:", context.output.talkColumns, { answer }).join("\n"));
   }
   const source = context.readLines === undefined ? "api" : "tui";
   const how = { shown_hash: shown ?? row.shown_hash, source } as const;
@@ -95,12 +98,12 @@ async function meant(
     return whole(client, pickRequest(await client.requests({ limit: MAX_CHOICE }), undefined));
   }
   const pending = await client.requests({ limit: MAX_CHOICE });
-  if (pending.length === 0) throw new UsageError("nothing waits for an answer");
+  if (pending.length === 0) throw new UsageError("no pending requests");
   const command = ({ request_id }: RequestRow): string =>
     `blemeesctl ${verb.name} ${request_id}${split.text === "" ? "" : " …"}`;
   const { output } = context;
   for (const row of pending) {
-    output.ask(requestLines(row, `answer it with: ${command(row)}`, output.talkColumns).join("\n"));
+    output.ask(requestLines(row, `Answer: ${command(row)}`, output.talkColumns).join("\n"));
   }
   throw new UsageError(
     `say which request is meant:\n${pending.map((row) => `  ${command(row)}`).join("\n")}`,
@@ -162,7 +165,8 @@ function showOne(context: ShellContext, row: RequestRow): Promise<number> {
   return show(context, { type: "blemeesd.requests", requests: [row] }, () => {
     const said = row.answer === undefined ? "" : `: ${answerText(row.answer)}`;
     const hint = row.status === "pending" ? answerInShell(row) : `${row.status}${said}`;
-    return requestLines(row, hint, context.output.columns);
+    const name = row.session_id.slice(0, SHORT_ID);
+    return requestLines(row, hint, context.output.columns, { name, hasDetails: true });
   });
 }
 

@@ -83,7 +83,7 @@ function askLines({ request }: RequestEntry, before: RequestEntry | undefined, c
   }
   // Another one by the same id is to be looked at anew.
   if (before?.request.status === "pending" && before.request.shown_hash === request.shown_hash) return [];
-  return requestLines(request, hintFor(request), columns, SM_WORDS).map((text) => ({
+  return requestLines(request, hintFor(request), columns, { words: SM_WORDS }).map((text) => ({
     text,
     style: "yellow" as const,
   }));

@@ -17,6 +17,6 @@ export const SM_WORDS: RequestWords = {
 export function hintFor({ request_id, payload }: RequestRow): string {
   const id = revealLine(request_id);
   return payload.questions === undefined
-    ? `answer it with: sm approve ${id} (or sm decline ${id})`
-    : `answer it with: sm answer ${id} 1=TEXT`;
+    ? `Answer: sm approve ${id} (or sm decline)`
+    : `Answer: sm answer ${id} 1=TEXT`;
 }

@@ -30,7 +30,7 @@ const YES: Flag = { name: "yes", short: "y", summary: "do not ask whether it is 
 export const REQUESTS: Command = {
   name: "requests",
   usage: "requests [ID|REQUEST]",
-  summary: "what agents ask and nobody has answered: all, of one session and those below it, or that one",
+  summary: "pending requests: all, of a session and those below it, or one with its details",
   words: [0, 1],
   completes: "session",
   flags: [
@@ -41,7 +41,10 @@ export const REQUESTS: Command = {
   async run({ words, flags }, context) {
     const http = await context.connect();
     const [id] = words;
-    if (id !== undefined && REQUEST_ID.test(id)) return showOne(context, await findRequest(http, id));
+    if (id !== undefined && REQUEST_ID.test(id)) {
+      const row = await findRequest(http, id);
+      return showOne(context, row, await sessionName(http, row));
+    }
     const over = flags["all"] ? { include_settled: true, include_orphaned: true } : {};
     const of = id === undefined ? {} : { session_id: (await findSession(http, id)).session_id, tree: true };
     const listed = await http.allRequests({ ...of, ...over });
@@ -50,10 +53,14 @@ export const REQUESTS: Command = {
     const pending = requests.filter(({ status }) => status === "pending");
     const settled = requests.filter(({ status }) => status !== "pending");
     const { output, isJson } = context;
-    if (pending.length === 0 && !isJson) output.note("nothing waits for an answer");
+    if (pending.length === 0 && !isJson) output.note("No pending requests");
+    const sessions = pending.length === 0 || isJson ? [] : await http.sessions();
+    const names = new Map(sessions.map(({ session_id, name }) => [session_id, name]));
     return show(context, { requests }, () => [
       ...(settled.length === 0 ? [] : settledLines(settled, output.columns, Date.now())),
-      ...pending.flatMap((row) => requestLines(row, hintFor(row), output.columns, SM_WORDS)),
+      ...pending.flatMap((row) =>
+        requestLines(row, hintFor(row), output.columns, { words: SM_WORDS, name: names.get(row.session_id) }),
+      ),
     ]);
   },
 };
@@ -136,7 +143,8 @@ async function answerWith(
     );
   const split: Given = { request, text: words.join(" "), words };
   const answer = answerFor(split, row);
-  if (!(await isMeant(given, context, split, row, answer))) return 1;
+  const name = context.isJson ? undefined : await sessionName(http, row);
+  if (!(await isMeant(given, context, { split, row, answer, name }))) return 1;
   const responded = await http.respond(row.session_id, row.request_id, answer, {
     shown_hash: textFlag(given, "shown") ?? row.shown_hash,
     source: context.confirm === undefined ? "api" : "tui",
@@ -150,23 +158,23 @@ async function answerWith(
 async function isMeant(
   given: Arguments,
   { output, confirm, isJson }: Context,
-  split: Given,
-  row: RequestRow,
-  answer: Answer,
+  { split, row, answer, name }: { split: Given; row: RequestRow; answer: Answer; name: string | undefined },
 ): Promise<boolean> {
   const isRefusal = "decision" in answer && (answer.decision === "decline" || answer.decision === "cancel");
-  const lines = (hint: string): string => requestLines(row, hint, output.talkColumns, SM_WORDS).join("\n");
+  const lines = (hint: string, taken?: { answer: Answer }): string =>
+    requestLines(row, hint, output.talkColumns, { words: SM_WORDS, name, ...taken }).join("\n");
+  const said = `Your answer: ${answerText(answer, SM_WORDS)}`;
   if (confirm === undefined || given.flags["yes"]) {
     if (!isRefusal && given.flags["shown"] === undefined && !isNamed(split, row)) {
       output.ask(lines(hintFor(row)));
       throw new UsageError(`say at least ${SHORTEST_NAME} characters of the request's id: ${row.request_id}`);
     }
-    if (!isJson) output.ask(lines(`your answer: ${answerText(answer, SM_WORDS)}`));
+    if (!isJson) output.ask(lines(said, { answer }));
     return true;
   }
-  output.ask(lines(`your answer: ${answerText(answer, SM_WORDS)}`));
-  if (row.status !== "pending" || (await confirm("send it?"))) return true;
-  output.note("nothing was answered");
+  output.ask(lines(said, { answer }));
+  if (row.status !== "pending" || (await confirm("Send it?"))) return true;
+  output.note("Not answered");
   return false;
 }
 
@@ -194,10 +202,15 @@ function whole(http: HttpClient, row: RequestRow): Promise<RequestRow> {
   return row.is_cut ? http.request(row.session_id, row.request_id) : Promise.resolve(row);
 }
 
-function showOne(context: Context, row: RequestRow): Promise<number> {
+/** Undefined: it has none, or its session is gone. */
+async function sessionName(http: HttpClient, { session_id }: RequestRow): Promise<string | undefined> {
+  return (await http.session(session_id).catch(() => undefined))?.name;
+}
+
+function showOne(context: Context, row: RequestRow, name: string | undefined): Promise<number> {
   return show(context, row, () => {
     const said = row.answer === undefined ? "" : `: ${answerText(row.answer, SM_WORDS)}`;
     const hint = row.status === "pending" ? hintFor(row) : `${row.status}${said}`;
-    return requestLines(row, hint, context.output.columns, SM_WORDS);
+    return requestLines(row, hint, context.output.columns, { words: SM_WORDS, name, hasDetails: true });
   });
 }

@@ -1,16 +1,18 @@
-// The tool's input as a person reads it: all of it but for what verifiably stands in the same request already.
+// The tool's input as a person reads it: all of it except what the same card verifiably shows already.
 
 import type { RequestPayload } from "../../protocol/requests.ts";
 import { withoutLastNewlines } from "./lines.ts";
 
-/** Longer texts that a diff above shows are only named. */
-const MAX_BESIDE_DIFF = 200;
 /** Fields that are shown by themselves, under the same name. */
 const SHOWN_APART = ["command", "cwd", "plan"] as const;
+/** Fields that name the file of a change. */
+const PATHS = new Set(["file_path", "filePath", "notebook_path", "path"]);
 /** Fields that a diff shows, and on which side of it. */
 const IN_DIFF: Readonly<Record<string, "-" | "+">> = {
   old_string: "-",
+  oldString: "-",
   new_string: "+",
+  newString: "+",
   content: "+",
   new_source: "+",
 };
@@ -19,18 +21,12 @@ export function inputText(payload: RequestPayload): string | undefined {
   const { input, questions } = payload;
   if (input === undefined || questions !== undefined) return undefined;
   if (!isObject(input)) return JSON.stringify(input, undefined, 2);
-  const rest = Object.entries(input)
-    .filter(([key, value]) => !SHOWN_APART.some((name) => name === key && payload[name] === value))
-    .map(([key, value]) => [
-      key,
-      isInDiff(payload, key, value) ? `(${value.length} characters, above)` : value,
-    ]);
+  const rest = Object.entries(input).filter(([key, value]) => !isShown(payload, key, value));
   return entriesText(Object.fromEntries(rest));
 }
 
 /** Texts as they are, so that line breaks can be read; the rest as JSON. */
-export function entriesText(entries: Record<string, unknown> | undefined): string | undefined {
-  if (entries === undefined) return undefined;
+export function entriesText(entries: Record<string, unknown>): string {
   return Object.entries(entries)
     .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join("\n");
@@ -49,10 +45,21 @@ export function newlineNotes({ input, changes = [] }: RequestPayload): string[] 
   });
 }
 
-function isInDiff({ changes = [] }: RequestPayload, key: string, value: unknown): value is string {
+/** By its name and its value, never by its value alone. */
+function isShown(payload: RequestPayload, key: string, value: unknown): boolean {
+  const { changes = [], reason } = payload;
+  if (SHOWN_APART.some((name) => name === key && payload[name] === value)) return true;
+  if (key === "description") return value === reason;
+  if (PATHS.has(key)) return changes.some(({ path }) => path === value);
+  // The default of edits.
+  if (key === "replace_all" || key === "replaceAll") return value === false && changes.length > 0;
+  if (key === "edits" && Array.isArray(value)) {
+    const isEditShown = (edit: unknown): boolean =>
+      isObject(edit) && Object.entries(edit).every(([name, field]) => isShown(payload, name, field));
+    return value.every(isEditShown);
+  }
   const sign = Object.hasOwn(IN_DIFF, key) ? IN_DIFF[key] : undefined;
   if (sign === undefined || typeof value !== "string") return false;
-  if (value.length <= MAX_BESIDE_DIFF && !value.includes("\n")) return false;
   return changes.some(({ diff = "" }) => sideOf(diff, sign).includes(value.replace(/\n$/, "")));
 }
 

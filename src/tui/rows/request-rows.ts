@@ -1,6 +1,11 @@
-// A request as rows: all that a person sees before deciding, whole and byte by byte; and the row that stands for it in
-// the feed. What others wrote is behind a bar on every row, and each character that is not what it looks like is shown.
-import { choiceParts, lineCount, type RequestPart, requestParts } from "../../client/view/request-parts.ts";
+// A request as rows: what a person decides on, byte by byte; its details; and its row in the feed. What others wrote is
+// behind a bar on every row, and each character that is not what it looks like is shown.
+import {
+  type RequestPart,
+  type RequestQuote,
+  requestCard,
+  requestDetails,
+} from "../../client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../client/view/types.ts";
 import type { EntryOptions } from "./entry-rows.ts";
 import { barRows, ownRow } from "./gutter.ts";
@@ -9,25 +14,22 @@ import { type Piece, piece, STYLE, toRow } from "./style.ts";
 import type { Row, RowTheme } from "./types.ts";
 import { lineWidth, wrapHard, wrapWords } from "./wrap.ts";
 
-/** The keys of the approval mode. */
-const KEYS = {
-  accept: "y accept",
-  acceptForSession: "s accept for the session",
-  acceptAlways: "a accept always",
-  decline: "n decline",
-  cancel: "c cancel",
-} as const;
-const TAKES = { message: "with a reason", updated_input: "" } as const;
-
 const MIN_WIDTH = 20;
 /** Before each row of what was asked, in the feed: there our own words need a mark. */
 const ASKED = { text: "┃ ", style: STYLE.warn };
 
-/** Never wider than `width`, if that is at least 20. The rows bear the id of the request. */
+/** What is decided on: never wider than `width`, if that is at least 20. The rows bear the id of the request. */
 export function requestRows(row: RequestRow, width: number, theme: RowTheme): Row[] {
-  return requestBody(row, Math.max(MIN_WIDTH, width), theme).map((line) =>
-    toRow(line, row.request_id, theme),
-  );
+  return asRows(row, cardLines(row, requestCard(row).parts, width, theme), theme);
+}
+
+/** What is folded at first: ids, JSON and whatever else the agent sent. */
+export function detailRows(row: RequestRow, width: number, theme: RowTheme): Row[] {
+  return asRows(row, cardLines(row, requestDetails(row), width, theme), theme);
+}
+
+function asRows({ request_id }: RequestRow, lines: readonly Piece[][], theme: RowTheme): Row[] {
+  return lines.map((line) => toRow(line, request_id, theme));
 }
 
 /** In the feed: one row; unfolded, everything that was shown. */
@@ -43,7 +45,7 @@ export function requestEntryLines(
   const head = ownRow(mark, words, width, [piece(outcome, mark.style)]);
   const top = [head, ...reasonRows(request.answer, width)];
   if (!isUnfolded || width < MIN_WIDTH + 2) return top;
-  return [...top, ...requestBody(request, width - 2, theme).map((row) => [ASKED, ...row])];
+  return [...top, ...wholeLines(request, width - 2, theme).map((row) => [ASKED, ...row])];
 }
 
 function outcomeOf({ status, answer, resolution_source }: RequestRow): [Piece, string] {
@@ -62,56 +64,55 @@ function reasonRows(answer: Answer | undefined, width: number): Piece[][] {
   return barRows([piece(safeLine(answer.message), STYLE.dim)], width);
 }
 
-function requestBody(row: RequestRow, width: number, theme: RowTheme): Piece[][] {
-  const parts = requestParts(row);
-  const choices = choiceParts(row);
-  const draw = (part: RequestPart): Piece[][] => partRows(part, width, theme);
-  const isLiteral = [...parts, ...choices].some((part) => part.kind === "quote" && looksRevealed(part.text));
-  return [
-    ...own(
-      [
-        piece("? ", STYLE.warn),
-        ...line(row.backend, STYLE.bold, theme),
-        piece(` asks (${row.request_type}):`),
-      ],
-      width,
-    ),
-    ...parts.flatMap(draw),
-    ...(isLiteral
-      ? own([piece("  (some \\x… or <U+…> stand there in so many letters)", STYLE.warn)], width)
-      : []),
-    ...(row.is_cut ? own([piece("  (cut: this is not all of it)", STYLE.bad)], width) : []),
-    [piece("  choices:")],
-    ...choices.flatMap(draw),
-  ];
-}
-
-function partRows(part: RequestPart, width: number, theme: RowTheme): Piece[][] {
-  if (part.kind === "words") {
-    const id = part.id === undefined ? [] : [piece(" "), ...line(part.id, STYLE.dim, theme)];
-    return own([piece(`  ${part.text}`, STYLE.dim), ...id], width);
-  }
-  if (part.kind === "choice") {
-    const { choice, isAnswer, meaning } = part;
-    const extra = (choice.takes ?? []).map((name) => TAKES[name]).filter((text) => text !== "");
-    // A choice with an option has no key.
-    const decide = choice.option === undefined ? KEYS[choice.decision] : KEYS[choice.decision].slice(2);
-    const verb = [isAnswer ? "i answer" : decide, ...(isAnswer ? [] : extra)].join(" ");
-    return own([piece(`    ${verb.padEnd(26)}  `, STYLE.bold), piece(meaning, STYLE.dim)], width);
-  }
-  const { title, name, text, isOfChoice } = part;
-  const rows = quoteRows(part, width, theme);
-  if (title === undefined) return rows;
-  const named = name === undefined ? [] : [piece(" "), ...shortName(name, theme)];
-  const indent = isOfChoice ? "    " : "  ";
-  return [...own([piece(indent + title), ...named, piece(`${lineCount(text)}:`)], width), ...rows];
-}
-
-function quoteRows(
-  { text, form }: Extract<RequestPart, { kind: "quote" }>,
+function cardLines(
+  row: RequestRow,
+  parts: readonly RequestPart[],
   width: number,
   theme: RowTheme,
 ): Piece[][] {
+  const room = Math.max(MIN_WIDTH, width);
+  const { asks, choices } = requestCard(row);
+  const quotes = [...parts, ...choices.flatMap(({ notes }) => notes)];
+  const isLiteral = quotes.some((part) => part.kind === "quote" && looksRevealed(part.text));
+  return [
+    ...own([piece("? ", STYLE.warn), ...shortName(row.backend, theme), piece(` ${asks}:`)], room),
+    ...parts.flatMap((part) => partLines(part, room, theme)),
+    ...(isLiteral
+      ? own([piece("  (some \\x… or <U+…> are spelled out in the text itself)", STYLE.warn)], room)
+      : []),
+    ...(row.is_cut ? own([piece("  (cut: this is not all of it)", STYLE.bad)], room) : []),
+  ];
+}
+
+/** Everything, as it was shown and could be unfolded. */
+function wholeLines(row: RequestRow, width: number, theme: RowTheme): Piece[][] {
+  const { parts, questions, choices } = requestCard(row);
+  const all = [...parts, ...questions, ...requestDetails(row)];
+  return [
+    ...cardLines(row, all, width, theme),
+    [piece("  Choices:")],
+    ...choices.flatMap(({ label, meaning, notes }) => [
+      ...own([piece(`    ${label.padEnd(26)}  `, STYLE.bold), piece(meaning, STYLE.dim)], width),
+      ...notes.flatMap((note) => partLines(note, width, theme, "      ")),
+    ]),
+  ];
+}
+
+/** A single line of others is beside our words about it if it fits, else below them. */
+export function partLines(part: RequestPart, width: number, theme: RowTheme, indent = "  "): Piece[][] {
+  if (part.kind === "words") {
+    const id = part.id === undefined ? [] : [piece(" "), ...line(part.id, STYLE.dim, theme)];
+    return own([piece(indent + part.text, STYLE.dim), ...id], width);
+  }
+  const rows = quoteRows(part, width, theme);
+  if (part.title === undefined) return rows;
+  const [first = []] = rows;
+  const beside = [piece(indent + part.title, STYLE.dim), piece(" │ ", STYLE.dim), ...first.slice(1)];
+  if (rows.length === 1 && lineWidth(beside) <= width) return [beside];
+  return [...own([piece(`${indent}${part.title}:`, STYLE.dim)], width), ...rows];
+}
+
+function quoteRows({ text, form }: RequestQuote, width: number, theme: RowTheme): Piece[][] {
   if (form === "line") return barRows(line(text, STYLE.bold, theme), width);
   return text
     .replace(/\n$/, "")

@@ -151,11 +151,17 @@ function requestHints(
   const others: Hint[] = waiting(ui).length > 1 ? [["Ctrl-N", "next request"]] : [];
   if (asked.reason !== undefined)
     return [
-      ["Enter", asked.reason.decision === "cancel" ? "stops" : "declines"],
+      ["Enter", asked.reason.choice.decision === "cancel" ? "stops" : "declines"],
       ["Esc", "back"],
     ];
   if (!hasQuestions(row))
-    return [["Enter", "takes >"], ...away("back to chat"), ...others, ["PgUp/PgDn", "read"]];
+    return [
+      ["Enter", "takes >"],
+      ["d", asked.isDetailed ? "hides details" : "details"],
+      ...away("back to chat"),
+      ...others,
+      ["PgUp/PgDn", "scroll"],
+    ];
   const question = row.payload.questions?.[asked.question];
   const several: Hint[] = question?.multi_select ? [["Space", "chooses"]] : [];
   return [
@@ -163,6 +169,7 @@ function requestHints(
     ["Enter", "takes"],
     ["Shift-Tab", "before"],
     ["Ctrl-X", "declines"],
+    ["Ctrl-O", "details"],
     ...away("chat"),
     ...others,
   ];

@@ -1,12 +1,14 @@
 // What can be done about a request, as lines: the choices with their keys, or the question that is asked.
 
+import { type CardChoice, requestCard } from "../../client/view/request-card.ts";
 import type { RequestRow } from "../../client/view/types.ts";
 import type { Choice, Question } from "../../protocol/requests.ts";
 import { type Editor, EMPTY_EDITOR } from "../composer/editor.ts";
-import { KEYS, keyName } from "../keys/table.ts";
+import { KEYS } from "../keys/table.ts";
+import { partLines } from "../rows/request-rows.ts";
 import { revealedLine } from "../rows/safe.ts";
 import { type Line, type Piece, piece, STYLE } from "../rows/style.ts";
-import { cutLine, wrapHard, wrapWords } from "../rows/wrap.ts";
+import { cutLine, lineWidth, wrapHard, wrapWords } from "../rows/wrap.ts";
 import type { Look } from "../screen-types.ts";
 import { isOpen } from "./questions.ts";
 import type { Asked } from "./ui-types.ts";
@@ -17,41 +19,77 @@ export interface Panel {
   /** The line that is marked. */
   marked?: number;
   editor?: { editor: Editor; label: string; isSecret: boolean };
+  /** What choices remember and write, where there was no room for it beside them. */
+  notes?: Line[];
 }
 
-const WORDS: Readonly<Record<Choice["decision"], string>> = {
-  accept: "accept",
-  acceptForSession: "accept for this session",
-  acceptAlways: "accept always",
-  decline: "decline",
-  cancel: "decline and stop the turn",
-};
+const NOTE_INDENT = "        ";
 
-export function choicePanel(row: RequestRow, asked: Asked, columns: number, look: Look): Panel {
+/** `most`: rows that there are for it. If what the choices remember does not fit, it is in `notes` instead. */
+export function choicePanel(row: RequestRow, asked: Asked, columns: number, look: Look, most: number): Panel {
   if (asked.reason !== undefined) {
-    const { decision, editor } = asked.reason;
-    const label = `${decision === "cancel" ? "stop the turn" : "decline"}, and tell the agent why (or just Enter)`;
+    const { choice, editor } = asked.reason;
+    const label = `${choice.decision === "cancel" ? "stop the turn" : "decline"}, and say why (optional; Enter sends)`;
     return { lines: [], editor: { editor, label, isSecret: false } };
   }
-  const { marked } = asked;
-  const lines = row.payload.choices.map((choice, at) =>
-    cutLine(choiceLine(choice, at === marked, look), columns),
+  const choices = requestCard(row).choices.map((choice, at) =>
+    choiceLines(choice, at, asked.marked === at, columns, look),
   );
-  return { lines, marked };
+  const isLong = choices.flatMap(({ line, notes }) => [line, ...notes]).length > most;
+  const blocks = choices.map(({ line, brief, notes }) => (isLong ? [brief] : [line, ...notes]));
+  return {
+    lines: blocks.flat(),
+    marked: blocks.slice(0, asked.marked).flat().length,
+    ...(isLong ? { notes: choices.flatMap(({ title, notes }) => titled(notes, title)) } : {}),
+  };
 }
 
-/** A choice with an option has no key: it is marked and taken, so that nobody grants more by habit. */
-function choiceLine({ decision, option, remembers = [] }: Choice, isMarked: boolean, look: Look): Line {
-  const key = KEYS.find(({ action, where }) => where === "choices" && action === decision)?.keys[0] ?? "";
-  const style = isMarked ? STYLE.bold : STYLE.none;
-  return [
+interface ChoiceLines {
+  /** Its keys and its label, and what it remembers if that fits. */
+  line: Line;
+  /** The same, cut to a row. */
+  brief: Line;
+  /** What is not in `line`. */
+  notes: Line[];
+  title: string;
+}
+
+function choiceLines(
+  { choice, label, notes }: CardChoice,
+  at: number,
+  isMarked: boolean,
+  columns: number,
+  look: Look,
+): ChoiceLines {
+  const head = [
     piece(isMarked ? "> " : "  ", STYLE.accent),
-    piece(option === undefined ? keyName(key) : " ", STYLE.accent),
-    piece(` ${WORDS[decision]}`, style),
-    ...(option === undefined
-      ? []
-      : [piece(": ", style), ...revealedLine(remembers.join(", ") || option, style, look.isAscii)]),
+    piece(`${at < 9 ? at + 1 : " "} ${choiceKey(choice) ?? " "} `, STYLE.accent),
+    piece(label, isMarked ? STYLE.bold : STYLE.none),
   ];
+  const [first, ...others] = notes;
+  const written = first?.title === "remembers" ? "" : `, ${first?.title}`;
+  const beside =
+    first === undefined
+      ? []
+      : [piece(`${written} │ `, STYLE.dim), ...revealedLine(first.text, STYLE.none, look.isAscii)];
+  const line = [...head, ...beside];
+  const fits = !first?.text.includes("\n") && lineWidth(line) <= columns;
+  return {
+    line: fits ? line : head,
+    brief: cutLine(line, columns),
+    notes: (fits ? others : notes).flatMap((note) => partLines(note, columns, look, NOTE_INDENT)),
+    title: `${at + 1} ${label}`,
+  };
+}
+
+function titled(lines: readonly Line[], title: string): Line[] {
+  return lines.length === 0 ? [] : [[piece(`  ${title}:`)], ...lines];
+}
+
+/** The letter of a decision takes the choice without an option, the narrowest; wider ones are marked and taken. */
+function choiceKey({ decision, option }: Choice): string | undefined {
+  if (option !== undefined) return undefined;
+  return KEYS.find(({ action, where }) => where === "choices" && action === decision)?.keys[0];
 }
 
 export function questionPanel(row: RequestRow, asked: Asked, columns: number, look: Look): Panel {

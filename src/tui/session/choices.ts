@@ -1,6 +1,7 @@
 // Keys in `approval`: choosing a decision of those that the request offers, and a reason where it takes one. Also for
 // requests that want input but ask no question.
 
+import { answerFor } from "../../client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../client/view/types.ts";
 import type { Choice } from "../../protocol/requests.ts";
 import { editWith } from "../composer/edit-keys.ts";
@@ -21,12 +22,19 @@ export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, cont
   const scrolled = scrollRequest(ui, row, input, context);
   if (scrolled !== undefined) return step(scrolled);
   const { choices } = row.payload;
-  const action = actionOf(chordOf(input), "choices");
+  const chord = chordOf(input);
+  // A number only marks: wider choices have no letter, so that nobody grants more by habit.
+  const number = /^[1-9]$/.test(chord) ? Number(chord) : 0;
+  if (number > 0 && number <= choices.length)
+    return step(withAsked(ui, row, { ...asked, marked: number - 1 }));
+  const action = actionOf(chord, "choices");
   switch (action) {
     case "choice_up":
       return step(withAsked(ui, row, { ...asked, marked: Math.max(0, asked.marked - 1) }));
     case "choice_down":
       return step(withAsked(ui, row, { ...asked, marked: Math.min(choices.length - 1, asked.marked + 1) }));
+    case "details":
+      return step(withAsked(ui, row, { ...asked, isDetailed: !asked.isDetailed, scroll: 0 }));
     case "take": {
       const marked = choices[asked.marked];
       return marked === undefined ? step(ui) : decide(ui, row, marked, context);
@@ -44,38 +52,38 @@ export function onChoiceInput(ui: SessionUi, row: RequestRow, input: Input, cont
       if (input.kind === "text") {
         return step(told(ui, "info", "this is approval, not chat: press one of the keys, or Esc to write"));
       }
-      return onAnyKey(ui, chordOf(input), context);
+      return onAnyKey(ui, chord, context);
   }
 }
 
 function decide(ui: SessionUi, row: RequestRow, choice: Choice, context: UiContext): Step {
-  const { decision, option, takes } = choice;
   const why = whyNotYet(ui, row, context);
   if (why !== undefined) return step(told(ui, "warn", why));
+  const { decision, takes } = choice;
   const isRefusal = decision === "decline" || decision === "cancel";
   if (isRefusal && takes?.includes("message")) {
     const asked = askedOf(ui, row);
-    return step(withAsked(ui, row, { ...asked, reason: { editor: EMPTY_EDITOR, decision } }));
+    return step(withAsked(ui, row, { ...asked, reason: { editor: EMPTY_EDITOR, choice } }));
   }
-  return answered(ui, row, { decision, ...(option === undefined ? {} : { option }) });
+  return answered(ui, row, answerFor(choice));
 }
 
 function onReasonInput(ui: SessionUi, row: RequestRow, input: Input, context: UiContext): Step {
   const { reason, ...asked } = askedOf(ui, row);
   if (reason === undefined) return step(ui);
-  const { editor, decision } = reason;
+  const { editor, choice } = reason;
   const chord = chordOf(input);
   if (input.kind === "key" && chord === "escape") return step(withAsked(ui, row, asked));
   if (input.kind === "key" && chord === "enter") {
     const why = whyNotYet(ui, row, context);
     if (why !== undefined) return step(told(ui, "warn", why));
     const message = wholeText(editor).trim();
-    return answered(ui, row, { decision, ...(message === "" ? {} : { message }) });
+    return answered(ui, row, { ...answerFor(choice), ...(message === "" ? {} : { message }) });
   }
   const isBreak = input.kind === "key" && actionOf(chord, "text") === "newline";
   const next = isBreak ? insert(editor, "\n") : editWith(editor, input);
   if (next === undefined) return onAnyKey(ui, chord, context);
-  return step(withAsked(ui, row, { ...asked, reason: { editor: next, decision } }));
+  return step(withAsked(ui, row, { ...asked, reason: { editor: next, choice } }));
 }
 
 /** The answer goes out; what is next is for the person to say. */

@@ -3,7 +3,7 @@
 import type { RequestRow } from "../../client/view/types.ts";
 import { helpLines } from "../help.ts";
 import { pickerLines } from "../picker/rows.ts";
-import { requestRows } from "../rows/request-rows.ts";
+import { detailRows, requestRows } from "../rows/request-rows.ts";
 import { type Line, piece, STYLE } from "../rows/style.ts";
 import type { FeedLayout, Row } from "../rows/types.ts";
 import { widthOf } from "../rows/wrap.ts";
@@ -17,6 +17,9 @@ import { highlighted } from "./highlighted.ts";
 import { newEntries, topRow } from "./scroll.ts";
 import { askedOf, focused, hasQuestions, requestKey, waiting } from "./state.ts";
 import type { SessionUi, UiContext } from "./ui-types.ts";
+
+/** Kept of the feed above a request that has to be scrolled. */
+const FEED_ROWS = 3;
 
 export interface FrameOptions {
   feed: FeedLayout;
@@ -128,11 +131,12 @@ function modeRule(ui: SessionUi, row: RequestRow | undefined): Line {
     return rule([piece(isOff ? "chat (off while a request waits)" : "chat", STYLE.bold)], more, columns);
   }
   const at = rows.findIndex(({ request_id }) => request_id === row.request_id) + 1;
-  const words = `${ui.mode} · request ${at} of ${rows.length}`;
+  const details = askedOf(ui, row).isDetailed ? " · details" : "";
+  const words = `${ui.mode} · request ${at} of ${rows.length}${details}`;
   return rule([piece(words, `1;${STYLE.warn}`)], more, columns, STYLE.warn);
 }
 
-/** What the request says, whole but perhaps scrolled, and what can be done about it, which is always in sight. */
+/** What is decided on, perhaps scrolled, and the choices, which are always in sight. */
 function requestBlock(
   ui: SessionUi,
   row: RequestRow,
@@ -143,15 +147,20 @@ function requestBlock(
   const { columns, rows } = ui.size;
   const asked = askedOf(ui, row);
   const isAsking = hasQuestions(row);
-  const make = isAsking ? questionPanel : choicePanel;
-  const panel: Panel = make(row, asked, columns, look);
   const space = room - head.length;
+  const draws = asked.isDetailed ? detailRows : requestRows;
+  const said = draws(row, columns, look).map((one) => fitted(one, columns));
+  const panel: Panel = isAsking
+    ? questionPanel(row, asked, columns, look)
+    : choicePanel(row, asked, columns, look, Math.max(space - said.length, space >> 1));
   const editorRows = panel.editor === undefined ? 0 : 2;
   const lines = panelRows(panel, Math.max(1, space - editorRows - 1), columns, look);
-  const text = bodyRows(row, columns, look);
-  const feedRows = rows >= 16 ? 3 : 0;
-  const most = Math.max(0, space - lines.length - editorRows - feedRows);
-  const limit = isAsking ? Math.min(3, most) : most;
+  const text = [...said, ...(panel.notes ?? []).map((line) => draw(line, columns, look))];
+  const free = Math.max(0, space - lines.length - editorRows);
+  // The feed yields to a text that would fit without it; to scroll a longer one, a few rows fewer do.
+  const feedRows = rows >= 16 && text.length > free ? FEED_ROWS : 0;
+  const most = Math.max(0, free - feedRows);
+  const limit = isAsking && !asked.isDetailed ? Math.min(3, most) : most;
   // A text that does not fit has a row below that says how much is left.
   const height = text.length <= limit ? text.length : Math.max(0, limit - 1);
   const requestScroll = text.length - height;
@@ -160,7 +169,7 @@ function requestBlock(
   const left = requestScroll - scroll;
   if (requestScroll > 0 && limit > 0) {
     const words =
-      left > 0 ? `  … ${left} more ${left === 1 ? "row" : "rows"}: PgDn` : "  that is all: PgUp goes back";
+      left > 0 ? `  … ${left} more ${left === 1 ? "row" : "rows"}: PgDn` : "  end; PgUp scrolls back";
     body.push(draw([piece(words, STYLE.warn)], columns, look));
   }
   const canAnswer = height > 0 && (panel.lines.length <= lines.length || isAsking);
@@ -181,14 +190,6 @@ function requestBlock(
 function panelRows({ lines, marked = 0 }: Panel, height: number, columns: number, look: Look): string[] {
   const from = Math.max(0, Math.min(marked - Math.floor(height / 2), lines.length - height));
   return lines.slice(from, from + height).map((line) => draw(line, columns, look));
-}
-
-/** Without the list of choices at its end, which stands below with its keys, unless they say more. */
-function bodyRows(row: RequestRow, columns: number, look: Look): string[] {
-  const all = requestRows(row, columns, look);
-  const isTold = row.payload.choices.some(({ remembers, writes }) => remembers ?? writes);
-  const end = isTold ? -1 : all.findLastIndex(({ text }) => text === "  choices:");
-  return (end < 0 ? all : all.slice(0, end)).map((one) => fitted(one, columns));
 }
 
 function filled(rows: readonly string[], height: number): string[] {

@@ -21,6 +21,8 @@ export function onQuestionInput(ui: SessionUi, row: RequestRow, input: Input, co
   const scrolled = scrollRequest(ui, row, input, context);
   if (scrolled !== undefined) return step(scrolled);
   const action = input.kind === "key" ? actionOf(input.chord, "question") : undefined;
+  if (action === "details")
+    return step(withAsked(ui, row, { ...asked, isDetailed: !asked.isDetailed, scroll: 0 }));
   if (action === "refuse") return refuse(ui, row, context);
   if (action === "question_back") return step(withAsked(ui, row, toQuestion(asked, row, asked.question - 1)));
   if (question === undefined) return onReview(ui, row, input, context);

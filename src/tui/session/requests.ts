@@ -14,7 +14,7 @@ export function turnTo(ui: SessionUi, by: 1 | -1): Step {
   const at = rows.findIndex(({ request_id }) => request_id === ui.focus);
   const next = at < 0 ? 0 : (at + by + rows.length) % rows.length;
   const row = rows[next];
-  if (row === undefined) return step(told(ui, "info", "nothing waits for an answer"));
+  if (row === undefined) return step(told(ui, "info", "no pending requests"));
   return turnToRow(ui, row);
 }
 

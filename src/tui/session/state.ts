@@ -81,6 +81,7 @@ export function askedOf(ui: SessionUi, row: RequestRow): Asked {
     answers: {},
     option: 0,
     chosen: [],
+    isDetailed: false,
     scroll: 0,
   };
 }

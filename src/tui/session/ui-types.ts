@@ -1,6 +1,7 @@
 // The state of a session's screen as data, what can happen to it and what it wants done. How it goes from one to the
 // next is ui.ts; how it looks is frame.ts.
 import type { Answer, RequestRow, View } from "../../client/view/types.ts";
+import type { Choice } from "../../protocol/requests.ts";
 import type { Editor } from "../composer/editor.ts";
 import type { History } from "../composer/history.ts";
 import type { PickerState } from "../picker/picker.ts";
@@ -56,8 +57,8 @@ export interface Asked {
   hash: string;
   /** The marked choice. */
   marked: number;
-  /** The reason for declining, while it is written; `decision` is what it is for. */
-  reason?: { editor: Editor; decision: "decline" | "cancel" };
+  /** The reason for declining, while it is written; `choice` is what it is for. */
+  reason?: { editor: Editor; choice: Choice };
   /** Which question; as many as there are: all are answered and shown once more. */
   question: number;
   answers: Readonly<Record<string, string | string[]>>;
@@ -65,6 +66,8 @@ export interface Asked {
   chosen: readonly number[];
   /** Own words, while they are written. */
   own?: Editor;
+  /** Its details are shown instead of what is decided on. */
+  isDetailed: boolean;
   /** How far what it says is scrolled. */
   scroll: number;
 }

@@ -38,7 +38,6 @@ describe("what is asked", () => {
         command: `sh -c 'touch '\\''a b'\\'''`,
         cwd,
         tool_name: "shell",
-        input: ["sh", "-c", "touch 'a b'"],
         choices: [
           { decision: "accept" },
           { decision: "acceptForSession", remembers: ["this exact command"] },
@@ -47,6 +46,7 @@ describe("what is asked", () => {
         ],
         details: {
           message: "Allow Codex to do this?",
+          command: ["sh", "-c", "touch 'a b'"],
           parsed_cmd: [{ type: "unknown", cmd: "touch 'a b'" }],
         },
       },

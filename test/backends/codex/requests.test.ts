@@ -110,8 +110,8 @@ describe("commands", () => {
   test("access to the network and input to a running command are named", () => {
     const network = { ...params, networkApprovalContext: { host: "h.example", protocol: "https" } };
     expect(ask(COMMAND, network).payload.title).toMatch(/^network access to h\.example: /);
-    expect(ask(COMMAND, network).payload.details).toMatchObject({
-      networkApprovalContext: { host: "h.example" },
+    expect(ask(COMMAND, network).payload.input).toEqual({
+      networkApprovalContext: { host: "h.example", protocol: "https" },
     });
     expect(ask(COMMAND, { ...params, kind: "writeStdin" }).payload.title).toMatch(
       /^input to a running command: /,
@@ -146,6 +146,7 @@ describe("patches", () => {
     expect(ask(FILES, { itemId: "i", reason: null, grantRoot: null }, state).payload).toEqual({
       title: "apply_patch: update /w/a",
       changes: [{ path: "/w/a", kind: "update", diff: "@@", move_path: "/w/b" }],
+      tool_name: "apply_patch",
       choices: [
         { decision: "accept" },
         { decision: "acceptForSession", remembers: ["changes of these files"] },
@@ -160,7 +161,7 @@ describe("patches", () => {
     expect(ask(FILES, { itemId: "i", grantRoot: "/r" }).payload).toMatchObject({
       title: "apply_patch: write under /r",
       choices: [{ decision: "accept" }, { remembers: ["writing anywhere under /r"] }, {}, {}],
-      details: { grantRoot: "/r" },
+      input: { grantRoot: "/r" },
     });
   });
 });

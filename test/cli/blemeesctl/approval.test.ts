@@ -54,12 +54,15 @@ function start(args: string[], input = ""): Running {
 
 test("run waits until another terminal answers", async () => {
   const run = start(["run", "--backend", "demo", "--answers", "any", "approve"]);
-  await run.shown("answer it with: blemeesctl accept req_");
+  await run.shown("Answer: blemeesctl accept req_");
   const unnamed = await start(["accept"]).ended;
   expect(unnamed).toMatchObject({ code: 2, output: expect.stringContaining("│ rm -rf build") });
   const [, command = ""] = /^ {2}blemeesctl (accept req_\w+)$/m.exec(unnamed.output) ?? [];
   const answered = await start(command.split(" ")).ended;
-  expect(answered).toMatchObject({ code: 0, output: expect.stringContaining("accept: the agent has it") });
+  expect(answered).toMatchObject({
+    code: 0,
+    output: expect.stringContaining("Approved; sent to the agent."),
+  });
   const { code, output } = await run.ended;
   expect(code).toBe(0);
   expect(output).toMatch(/· request_resolved: .*You approved it, so I pretended to run `rm -rf build`\./s);
@@ -67,11 +70,11 @@ test("run waits until another terminal answers", async () => {
 
 test("whoever asked is gone: the request still waits, and its answer ends the turn", async () => {
   const run = start(["run", "--backend", "demo", "approve"]);
-  await run.shown("answer it with");
+  await run.shown("Answer: ");
   run.child.kill("SIGKILL");
   await run.ended;
   const listed = await start(["requests"]).ended;
-  expect(listed.output).toMatch(/^\? demo asks \(command\):\n.*rm -rf build.*choices:/s);
+  expect(listed.output).toMatch(/^\? \S+ \(demo\) asks to run a command:\n.*rm -rf build.*Choices:/s);
   const [request_id = ""] = /req_[0-9a-f]{32}/.exec(listed.output) ?? [];
   expect(await start(["decline", request_id, "not", "today"]).ended).toMatchObject({ code: 0 });
   const all = await start(["requests", "--all", "--json"]).ended;

@@ -154,7 +154,7 @@ test("the prompt names the request, in what is left of the row", async () => {
 test("a bare accept below other text is refused, and the request shown again right above the prompt", async () => {
   const person = new Person();
   await person.see(pending());
-  await person.hear("? demo asks (command):\n  │ git status\n");
+  await person.hear("? demo asks to run a command:\n  │ git status\n");
   await person.type("accept");
   await person.type("decline not that");
   expect(person.said).toMatchObject([["req_a1", { decision: "decline" }, {}]]);
@@ -198,7 +198,7 @@ test("with a second one that waits, a bare accept goes to the one that the promp
   expect(person.prompt).toMatch(/^answer req_a1 /);
   await person.type("accept");
   expect(person.said).toEqual([]);
-  expect(person.stderr.text).toMatch(/request req_a1\n/);
+  expect(person.stderr.text).toMatch(/Details: blemeesctl requests req_a1\n/);
   await person.type("accept");
   await person.type("accept req_b");
   expect(person.said.map(([id]) => id)).toEqual(["req_a1", "req_b"]);
@@ -211,7 +211,9 @@ test("the next one is shown again when its turn comes, and what was typed for th
   person.typed = "accep";
   await person.see(resolved(pending()));
   expect([person.prompt.slice(0, 13), person.typed]).toEqual(["answer req_b ", ""]);
-  expect(person.stderr.text).toMatch(/^\? demo asks .*request req_b\n.*this waits too: type your choice\n$/s);
+  expect(person.stderr.text).toMatch(
+    /^\? demo asks .*Details: blemeesctl requests req_b\n.*this waits too: type your choice\n$/s,
+  );
   await person.type("accept");
   expect(person.said.map(([id]) => id)).toEqual(["req_b"]);
 });
@@ -221,7 +223,7 @@ test("one that came cut is fetched and shown whole before it can be let through"
   person.whole = [pending()];
   const { title, choices } = PAYLOAD;
   await person.see({ ...pending({ payload: { title, choices } }), is_cut: true });
-  expect(person.stderr.text).toMatch(/ {2}command:\n {2}│ mkdir -p build\n/);
+  expect(person.stderr.text).toMatch(/ {2}│ mkdir -p build\n/);
   await person.type("accept");
   expect(person.said).toHaveLength(1);
 });

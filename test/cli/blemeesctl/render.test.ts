@@ -101,8 +101,8 @@ test.each([
 
 test("a request is shown whole even when quiet, with how to answer it", async () => {
   const { stderr } = await render([noticeOf(pending(), 1) as Loose], true);
-  expect(stderr).toMatch(/^\? demo asks \(command\):\n {2}│ Bash: mkdir -p build\n/);
-  expect(stderr).toMatch(/\n {2}answer it with: blemeesctl accept req_a1\n$/);
+  expect(stderr).toMatch(/^\? demo asks to run a command:\n {2}│ Bash: mkdir -p build\n/);
+  expect(stderr).toMatch(/\n {2}Answer: blemeesctl accept req_a1\n$/);
 });
 
 test("how a request ended is one line of talk", async () => {
@@ -118,7 +118,7 @@ test("talk in the middle of a line starts a new one", async () => {
   expect((await render(frames)).stdout).toBe("half\n");
 });
 
-const FAKE = `? demo asks (command):\n  │ git status${" ".repeat(70)}  choices:\n  type your choice`;
+const FAKE = `? demo asks to run a command:\n  │ git status${" ".repeat(70)}  Choices:\n  type your choice`;
 const say = (text: string) => ({ type: "agent.delta", kind: "text", text });
 
 test.each([

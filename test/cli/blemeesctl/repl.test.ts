@@ -85,7 +85,7 @@ test("a request is shown whole, and a script answers it when it comes", async ()
   await repl.connect();
   const text = await pipe("open s1 backend=demo\nsend s1 hi\naccept\n");
   expect(text).toMatch(
-    /request_pending.*\n\? demo asks \(command\):\n.*mkdir -p build.*choices:.*agent\.result/s,
+    /request_pending.*\n\? demo asks to run a command:\n.*mkdir -p build.*Choices:.*agent\.result/s,
   );
   const answer = { decision: "accept" };
   expect(said).toMatchObject([
@@ -150,14 +150,14 @@ test("a request that a list cut has to be seen whole before it is let through", 
   await repl.connect();
   const text = await pipe("requests\naccept req_a1\nrequests req_a1\naccept req_a1\n");
   expect(text).toMatch(
-    /there are more: requests --after 7.*not shown whole; see it first: requests req_a1.*command:/s,
+    /there are more: requests --after 7.*not shown whole; see it first: requests req_a1.*│ mkdir -p build/s,
   );
   expect(said).toHaveLength(1);
 });
 
 test("an answer without a request says so", async () => {
   await repl.connect();
-  expect(await pipe("accept\n")).toContain("nothing waits for an answer");
+  expect(await pipe("accept\n")).toContain("no pending requests");
 });
 
 test("open new prints the id that it made", async () => {

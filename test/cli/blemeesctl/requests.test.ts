@@ -54,10 +54,10 @@ function ledger(said: Json[], isAttached: boolean): Responder {
 test("requests shows what waits as a whole, and with --all a table of what is over", async () => {
   server.responder = ledger([], false);
   const { stdout } = await run(["requests"]);
-  expect(stdout).toMatch(/^\? demo asks \(command\):.*blemeesctl accept req_a1\n$/s);
+  expect(stdout).toMatch(/^\? s1 \(demo\) asks to run a command:.*blemeesctl accept req_a1\n$/s);
   expect((await run(["requests", "--ids"])).stdout).toBe("req_a1\n");
   expect((await run(["requests", "--all"])).stdout).toMatch(
-    /^REQUEST .*\nreq_old +s1 +resolved .*\n\? demo asks/,
+    /^REQUEST .*\nreq_old +s1 +resolved .*\n\? s1 \(demo\) asks/,
   );
   expect(JSON.parse((await run(["requests", "--json"])).stdout)).toMatchObject({ requests: [row] });
 });
@@ -66,7 +66,7 @@ test("a detached session's request is answered from the shell, with the hash of 
   const said: Json[] = [];
   server.responder = ledger(said, false);
   const { code, stdout } = await run(["accept", "req_a1"]);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "accept: the agent has it\n" });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "Approved; sent to the agent.\n" });
   expect(said.at(-1)).toMatchObject({ answer: { decision: "accept" }, shown_hash: "hash-a1", source: "api" });
 });
 
@@ -77,7 +77,7 @@ test.each([["accept"], ["always"], ["accept-session"], ["accept", "req_"], ["ans
     server.responder = ledger(said, false);
     const { code, stdout, stderr } = await run(args);
     expect({ code, stdout, said }).toEqual({ code: 2, stdout: "", said: [] });
-    expect(stderr).toMatch(/^\? demo asks .*│ mkdir -p build\n.*answer it with: blemeesctl /s);
+    expect(stderr).toMatch(/^\? demo asks .*│ mkdir -p build\n.*Answer: blemeesctl /s);
     expect(stderr).toMatch(new RegExp(`say which request is meant:\\n {2}blemeesctl ${args[0]} req_a1`));
   },
 );
@@ -87,7 +87,7 @@ test("a refusal needs no name while there is only one to refuse, and says which 
   server.responder = ledger(said, false);
   const { code, stderr } = await run(["decline"]);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^\? demo asks .*answered:\n$/s);
+  expect(stderr).toMatch(/^\? demo asks .*Answered:\n$/s);
   expect(said.at(-1)).toMatchObject({ request_id: "req_a1", answer: { decision: "decline" } });
 });
 
@@ -129,7 +129,7 @@ test("requests goes through all pages, tells what is cut, and stops at a limit",
   const ids = (await run(["requests", "--ids"])).stdout.trim().split("\n");
   expect(ids).toEqual(["a0001", "b0001", "a0002", "b0002", "a0003", "b0003"].map((name) => `req_${name}`));
   const { stdout } = await run(["requests"]);
-  expect(stdout).toContain("(cut; blemeesctl requests req_b0002 shows it whole)");
+  expect(stdout).toContain("(cut: this is not all of it)");
   asked.length = 0;
   expect((await run(["requests", "--ids", "--limit", "3"])).stdout.trim().split("\n")).toHaveLength(3);
   expect(asked.map(({ limit, after }) => [limit, after])).toEqual([
@@ -143,9 +143,7 @@ test("one request is asked for by its id alone, and shown whole", async () => {
   const asked: Json[] = [];
   server.responder = manyPages(asked, 3);
   const { stdout } = await run(["requests", "req_b0002"]);
-  expect(stdout).toMatch(
-    / {2}command:\n {2}│ mkdir -p build\n.*answer it with: blemeesctl accept req_b0002\n$/s,
-  );
+  expect(stdout).toMatch(/ {2}│ mkdir -p build\n.*Answer: blemeesctl accept req_b0002\n$/s);
   expect(await run(["accept", "req_b0002"])).toMatchObject({ code: 0 });
   expect(asked.map(({ request_id }) => request_id)).toEqual(["req_b0002", "req_b0002"]);
 });
@@ -185,7 +183,7 @@ test("an answer that came too late because another was there first fails, and sa
   server.responder = ledger([], false);
   expect(await run(["decline", "req_old"])).toMatchObject({
     code: 1,
-    stdout: "answered before: accept (api)\n",
+    stdout: "Already answered by a program: accept\n",
   });
   expect(await run(["accept", "req_old"])).toMatchObject({ code: 0 });
 });
@@ -199,7 +197,7 @@ test("another answer to the same question does not count as the same answer", as
       : [responded(frame, resolved(asks, { answer }), true)];
   expect(await run(["answer", "req_a1", "1=Blue", "2=x"])).toMatchObject({
     code: 1,
-    stdout: "answered before: answer Which colour?=Red q2=[secret] (api)\n",
+    stdout: "Already answered by a program: answer Which colour?=Red q2=[secret]\n",
   });
   expect(await run(["answer", "req_a1", "1=Red", "2=x"])).toMatchObject({ code: 0 });
 });
@@ -221,7 +219,7 @@ test("an answer to nothing is a usage error", async () => {
   server.responder = ({ id }) => [{ type: "blemeesd.requests", id, requests: [] }];
   expect(await run(["accept"])).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/nothing waits for an answer/),
+    stderr: expect.stringMatching(/no pending requests/),
   });
 });
 
@@ -234,6 +232,6 @@ test("run shows a request on stderr and goes on when it was answered elsewhere",
       : openAnything(frame);
   const { code, stderr } = await run(["run", "-q", "--answers", "any", "approve"]);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^\? demo asks .*choices:.*answer it with: blemeesctl accept req_a1\n$/s);
+  expect(stderr).toMatch(/^\? demo asks .*Choices:.*Answer: blemeesctl accept req_a1\n$/s);
   expect(await run(["run", "--answers", "all", "x"])).toMatchObject({ code: 2 });
 });

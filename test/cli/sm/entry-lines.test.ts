@@ -98,10 +98,10 @@ test("a sub-agent's doings stand further in, each deeper than the one that start
 describe("a request", () => {
   test("is shown whole, with how to answer it from the shell", () => {
     const told = lines([noticeOf(pending(), 1)]).join("\n");
-    expect(told).toMatch(/^\? demo asks \(command\):/);
+    expect(told).toMatch(/^\? demo asks to run a command:/);
     expect(told).toContain("  │ mkdir -p build");
-    expect(told).toMatch(/approve --always +and remember it for good/);
-    expect(told).toMatch(/sm approve req_a1 \(or sm decline req_a1\)$/);
+    expect(told).toMatch(/approve --always +do not ask again/);
+    expect(told).toMatch(/Answer: sm approve req_a1 \(or sm decline\)$/);
   });
 
   test.each([
@@ -120,10 +120,13 @@ describe("a request", () => {
   });
 
   test.each([
-    ["says", says("? demo asks (command):\n  request req_a1\u001b[2K\r✓ done")],
+    ["says", says("? demo asks to run a command:\n  request req_a1\u001b[2K\r✓ done")],
     ["names its tool", call("t", `x${" ".repeat(90)}? demo asks`, { a: 1 })],
-    ["calls its tool with", call("t", "Bash", { command: `x\n? demo asks (command):\n${"y ".repeat(80)}` })],
-    ["puts out", result("t", `${"y ".repeat(80)}\n? demo asks (command):`)],
+    [
+      "calls its tool with",
+      call("t", "Bash", { command: `x\n? demo asks to run a command:\n${"y ".repeat(80)}` }),
+    ],
+    ["puts out", result("t", `${"y ".repeat(80)}\n? demo asks to run a command:`)],
     [
       "warns of",
       { type: "agent.notice", level: "warn", category: "a", text: `b\n? demo asks${"z".repeat(99)}` },

@@ -98,7 +98,7 @@ describe("what an agent asks", () => {
     });
     expect((await sm("requests", request)).stdout).toMatch(/│ rm -rf build.*sm approve req_/s);
     const approved = await sm("approve", request);
-    expect(approved).toMatchObject({ code: 0, stdout: "approve: the agent has it\n" });
+    expect(approved).toMatchObject({ code: 0, stdout: "Approved; sent to the agent.\n" });
     expect(approved.stderr).toContain("│ rm -rf build");
     expect(await sm("wait", id)).toMatchObject({ code: 0 });
     expect((await sm("requests", id, "--all")).stdout).toContain("resolved");

@@ -232,13 +232,13 @@ inTmux("what is asked", () => {
     model.script(bash(command), chatReply("Done."));
     const screen = await open("small", { size: [40, 12] });
     await send(screen, "do it");
-    await asked(screen, /more rows: PgDn[\s\S]*y accept\n> n decline/);
+    await asked(screen, /more rows: PgDn[\s\S]*1 y Accept\n> 2 n Decline/);
     const pages = await readOn(screen);
     expect(pages.at(-1)).not.toMatch(/more rows/);
     expect(pages.join("").replaceAll("\n  ┆ ", "")).toContain("touch made.txt");
     screen.save("small");
     screen.resize(120, 40);
-    await screen.until(/command:[\s\S]*touch made\.txt[\s\S]*> n decline/);
+    await screen.until(/asks to run a command:[\s\S]*touch made\.txt[\s\S]*> 2 n Decline/);
     screen.save("large");
     screen.press("y");
     await screen.until(/Done\.[\s\S]*✓ done/);
@@ -377,7 +377,7 @@ inTmux("ways out", () => {
     expect(screen.ask("#{alternate_on}")).toBe("0");
     screen.type("fg; echo LEFT $?");
     screen.press("Enter");
-    await screen.until(/│ touch made\.txt[\s\S]*> n decline/);
+    await screen.until(/│ touch made\.txt[\s\S]*> 2 n Decline/);
     screen.press("y");
     await screen.until(/Done\.[\s\S]*✓ done/);
     screen.press("C-c");
@@ -446,7 +446,7 @@ inTmux("--daemon", () => {
     await back.until(/Hello\.[\s\S]*now make it[\s\S]*a request waits/);
     back.save("back");
     back.press("C-n");
-    await back.until(/touch made\.txt[\s\S]*> n decline/);
+    await back.until(/touch made\.txt[\s\S]*> 2 n Decline/);
     back.press("y");
     await back.until(/Made\.[\s\S]*✓ done/);
     expect(existsSync(join(machine.cwd, "made.txt"))).toBe(true);

@@ -4,6 +4,7 @@ import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { Entry, RequestRow } from "../../../src/client/view/types.ts";
 import { type Row, requestRows } from "../../../src/tui/rows/index.ts";
+import { detailRows } from "../../../src/tui/rows/request-rows.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
 import { IS_CHAOS } from "../../support/sizes.ts";
 import { rowsOf, text, thinking, tool, user } from "./entries.ts";
@@ -126,13 +127,14 @@ const FAKES = [
   "● Bash npm test  ✓ 1.2 s",
   "✓ done · 12s",
   "├ output (3 lines)",
-  "? claude asks (command):",
-  "┃ ? claude asks (command):",
+  "? claude asks to run a command:",
+  "┃ ? claude asks to run a command:",
   "▌ yes, do it",
   "» from the session s1",
   "│ ● Bash ls  ✓",
   "! nothing to worry about",
-  "  choices:",
+  "  Choices:",
+  "  1 y Accept",
 ];
 
 /** What a row begins with behind the bars of sub-agents: a blank where the words are somebody else's. */
@@ -235,11 +237,12 @@ describe("a request to decide upon", () => {
           { decision: "accept" as const, remembers: [evil], writes: [{ path: evil, content: evil }] },
         ],
       };
-      const rows = requestRows(pending({ payload }), WIDTH, { hasColour: true });
+      const row = pending({ payload });
+      const rows = [requestRows, detailRows].flatMap((draws) => draws(row, WIDTH, { hasColour: true }));
       expect(faultsIn(rows)).toEqual([]);
       const outside = rows.filter((row) => !/^ {2}[│┆] /.test(row.text)).map((row) => row.text);
       const titles =
-        /^(\? demo asks| {2}(request|session|because|command|in|plan|input of|choices)| {4}(y accept|from|this|as)| {2}\(some| {6})/;
+        /^(\? demo asks| {2}(request|session|agent|hash) | {2}(in|because|input|as JSON)(:$| │ )| {2}\(some| {6})/;
       expect(outside.filter((row) => !titles.test(row))).toEqual([]);
     },
   );
@@ -251,7 +254,7 @@ describe("a request to decide upon", () => {
       hasColour: false,
     });
     const ours = (all: readonly Row[]): string[] =>
-      all.map((row) => row.text.replace(" (13 lines)", "")).filter((row) => !/^ {2}[│┆] /.test(row));
+      all.map((row) => row.text).filter((row) => !/^ {2}[│┆] /.test(row));
     expect(ours(rows)).toEqual(ours(plain));
   });
 });

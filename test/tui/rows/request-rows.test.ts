@@ -5,8 +5,10 @@ import { describe, expect, test } from "vitest";
 import { requestLines } from "../../../src/cli/request-text.ts";
 import type { RequestPayload } from "../../../src/client/index.ts";
 import { requestRows } from "../../../src/tui/rows/index.ts";
-import { PAYLOAD, pending, QUESTIONS } from "../../client/request-rows.ts";
+import { detailRows } from "../../../src/tui/rows/request-rows.ts";
+import { PAYLOAD, pending } from "../../client/request-rows.ts";
 import { runs } from "../../support/sizes.ts";
+import { rowsOf } from "./entries.ts";
 
 const PLAIN = { hasColour: false };
 
@@ -14,48 +16,47 @@ function shown(payload: Partial<RequestPayload>, width = 80, theme = PLAIN): str
   return requestRows(pending({ payload: { ...PAYLOAD, ...payload } }), width, theme).map((row) => row.text);
 }
 
-test("the whole request, with what each choice remembers and writes", () => {
-  expect(shown({ reason: "to build" }).join("\n")).toBe(
-    `? demo asks (command):
+test("what is asked comes first, then why; ids and JSON are in the details", () => {
+  expect(shown({ reason: "to build", input: { command: "mkdir -p build" } }).join("\n")).toBe(
+    `? demo asks to run a command:
   │ Bash: mkdir -p build
-  request req_a1
-  session s1
-  because:
-  │ to build
-  command:
   │ mkdir -p build
-  in:
-  │ /w
-  choices:
-    y accept                    this once
-    s accept for the session    and remember it until the agent ends
-    from then on:
-  │ allow Bash(mkdir:*)
-    a accept always             and remember it for good
-    this changes the file:
-  │ /w/.claude/settings.local.json
-    as follows:
-  │ permissions.allow += Bash(mkdir:*)
-    n decline with a reason     the agent goes on without it
-    c cancel                    decline, and stop the turn`,
+  in │ /w
+  because │ to build`,
   );
+  const details = detailRows(pending(), 80, PLAIN).map(({ text }) => text);
+  expect(details.slice(0, 6)).toEqual([
+    "? demo asks to run a command:",
+    "  request req_a1",
+    "  session s1",
+    "  agent demo",
+    "  hash hash-a1",
+    "  as JSON:",
+  ]);
+  const quoted = details.slice(6).map((line) => line.slice(4));
+  expect(JSON.parse(quoted.join("\n"))).toEqual(PAYLOAD);
 });
 
 test("what others wrote is the same as on the command line", () => {
   const payloads: RequestPayload[] = [
     {
       ...PAYLOAD,
+      choices: [],
       changes: [{ path: "a.ts", kind: "update", diff: "@@ -1 +1 @@\n-a\n+b", move_path: "b.ts" }],
     },
-    { ...PAYLOAD, tool_name: "Edit", input: { a: 1, b: "x\ny" }, plan: "1. x\n2. y", details: { z: [1] } },
-    QUESTIONS,
+    {
+      ...{ ...PAYLOAD, tool_name: "Edit", input: { a: 1, b: "x\ny" }, plan: "1. x\n2. y" },
+      ...{ details: { z: [1] }, choices: [] },
+    },
   ];
-  const quoted = (lines: readonly string[]): string[] => lines.filter((line) => line.startsWith("  │ "));
+  const quoted = (lines: readonly string[]): string[] => lines.filter((line) => line.includes(" │ "));
   for (const payload of payloads) {
     const row = pending({ payload });
     expect(quoted(requestRows(row, 200, PLAIN).map(({ text }) => text))).toEqual(
       quoted(requestLines(row, "", 200)),
     );
+    const details = quoted(detailRows(row, 200, PLAIN).map(({ text }) => text));
+    expect(quoted(requestLines(row, "", 200, { hasDetails: true }))).toEqual(expect.arrayContaining(details));
   }
 });
 
@@ -74,11 +75,10 @@ test("a diff has its colours, and every sign of it", () => {
   expect(rows).toContain("\u001b[2m  │ \u001b[0m\u001b[31m-a\u001b[0m");
 });
 
-/** What stood in the request, read back from the rows below a title. */
-function readBack(rows: readonly string[], title: string): string {
-  const start = rows.findIndex((row) => row.startsWith(`  ${title}`)) + 1;
+/** The command of the request, read back from the first rows behind a bar. */
+function readBack(rows: readonly string[]): string {
   const lines: string[] = [];
-  for (const row of rows.slice(start)) {
+  for (const row of rows.slice(rows.findIndex((one) => one.startsWith("  │ ")))) {
     if (row.startsWith("  │ ")) lines.push(row.slice(4));
     else if (row.startsWith("  ┆ ")) lines.push((lines.pop() ?? "") + row.slice(4));
     else break;
@@ -129,10 +129,11 @@ describe("byte by byte", () => {
       fc.assert(
         fc.property(anything, fc.integer({ min: 20, max: 60 }), (text, width) => {
           const command = `${text.replaceAll("\\", "/")}.`;
-          const rows = shown({ command }, width, theme);
+          // Without the title, which comes first.
+          const rows = shown({ command, tool_name: "Bash" }, width, theme);
           // In ASCII our own bars are other signs.
           const drawn = rows.map((row) => row.replace(/^ {2}\| /, "  │ ").replace(/^ {2}: /, "  ┆ "));
-          expect(readBack(drawn, "command")).toBe(command);
+          expect(readBack(drawn)).toBe(command);
           for (const row of rows) expect(stringWidth(row)).toBeLessThanOrEqual(width);
           if (theme.isAscii) expect(rows.join("")).toMatch(/^[ -~]*$/);
         }),
@@ -142,7 +143,7 @@ describe("byte by byte", () => {
   );
 
   test("letters that look like our way to show a character are told from it", () => {
-    const note = "  (some \\x… or <U+…> stand there in so many letters)";
+    const note = "  (some \\x… or <U+…> are spelled out in the text itself)";
     expect(shown({ command: "printf '\\x1b[0m'" })).toContain(note);
     expect(shown({ command: "printf '\u001b[0m'" })).not.toContain(note);
     const [real] = requestRows(pending({ payload: { ...PAYLOAD, command: "\u001b" } }), 80, {
@@ -160,6 +161,9 @@ describe("byte by byte", () => {
 
   test("a label of an option with a newline does not look like two", () => {
     const questions = [{ id: "q", question: "Which?", options: [{ label: "No\n• Yes" }] }];
-    expect(shown({ questions })).toContain("  │ • No\\n• Yes");
+    const entry = { id: "e1", seq: 1, depth: 0, kind: "request" as const };
+    const request = pending({ payload: { ...PAYLOAD, questions } });
+    const rows = rowsOf([{ ...entry, request }], { isOpen: true });
+    expect(rows.map(({ text }) => text.slice(2))).toContain("  │ • No\\n• Yes");
   });
 });

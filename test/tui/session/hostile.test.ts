@@ -59,6 +59,20 @@ describe.each([
   test("in what waits and in what is decided", () => {
     expectClean(open({ requests: [REQUEST] }));
     expectClean(open({ requests: [REQUEST] }).press(...keys("ctrl-n")));
+    expectClean(open({ requests: [REQUEST] }).press(...keys("ctrl-n", "d")));
+  });
+
+  test("in what a choice remembers and writes, which passes for no choice", () => {
+    const note = `${EVIL}\n> 9 y Accept`;
+    const writes = [{ path: note, content: note }];
+    const choice = { decision: "acceptForSession", remembers: [note], writes } as const;
+    for (const count of [1, 12]) {
+      const choices = Array.from({ length: count }, (_, at) => ({ ...choice, option: `o${at}` }));
+      const row = { ...REQUEST, payload: { ...REQUEST.payload, choices } };
+      const player = open({ requests: [row] }).press(...keys("ctrl-n"));
+      expectClean(player);
+      expect(player.screen()).not.toMatch(/^[> ] 9 y/m);
+    }
   });
 
   test("in questions and their options", () => {

@@ -143,7 +143,7 @@ describe("approval", () => {
     const only = { ...ASKED, payload: { ...ASKED.payload, choices: [accept, mode, decline] } };
     const player = asked(only).press(...keys("ctrl-n", "s"));
     expect(player.effects).toEqual([]);
-    expect(player.screen()).toMatch(/ {4}accept for this session: switch the mode/);
+    expect(player.screen()).toMatch(/ {2}2 {3}Accept for this session │ switch the mode/);
   });
 
   test("keys typed before it was drawn do not answer it", () => {
@@ -268,7 +268,7 @@ describe("approval", () => {
       player.press(...keys("pagedown"));
     }
     expect(seen.size).toBe(60);
-    expect(player.screen()).toContain("> n decline");
+    expect(player.screen()).toContain("> 3 n Decline");
   });
 });
 

@@ -3,7 +3,7 @@ import { html, LitElement, nothing, type TemplateResult } from "lit";
 import type { App } from "../app-types.ts";
 import { STATS_KEYS } from "../charts/keys.ts";
 import { LIST_KEYS } from "../fleet/keys.ts";
-import { CARD_KEYS, KEYS } from "../keyboard.ts";
+import { CARD_KEYS, DETAILS_KEY, KEYS } from "../keyboard.ts";
 
 interface Group {
   title: string;
@@ -14,7 +14,11 @@ const GROUPS: readonly Group[] = [
   { title: "Everywhere", rows: KEYS },
   {
     title: "On a request, while its card has the focus",
-    rows: Object.values(CARD_KEYS).map(({ key, label, what = label }) => ({ keys: [key], what })),
+    rows: [
+      ...Object.values(CARD_KEYS).map(({ key, label, what = label }) => ({ keys: [key], what })),
+      { keys: ["1", "…", "9"], what: "Mark the choice with this number; Enter takes it" },
+      { keys: [DETAILS_KEY], what: "Show or hide the details" },
+    ],
   },
   {
     title: "In the list of sessions",

@@ -3,13 +3,14 @@
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import { guard } from "lit/directives/guard.js";
 import { revealLine } from "../../../src/base/sanitize.ts";
+import { answerFor, requestCard } from "../../../src/client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../../src/client/view/types.ts";
 import type { Choice } from "../../../src/protocol/requests.ts";
 import { ApiError } from "../api/transport.ts";
 import type { App } from "../app-types.ts";
-import { CARD_KEYS } from "../keyboard.ts";
+import { CARD_KEYS, DETAILS_KEY } from "../keyboard.ts";
 import { answersOf, type Filled } from "./answers.ts";
-import { choiceNotes, exactParts, idParts } from "./exact.ts";
+import { detailsView, partView } from "./exact.ts";
 import { outcomeOf } from "./outcome.ts";
 import { questionForm } from "./question-form.ts";
 
@@ -88,8 +89,13 @@ class RequestElement extends LitElement {
       @keydown=${this.#onKey}
     >
       <header class="card-head">
-        <h2 class="card-title" id=${id}>${revealLine((whole ?? request).payload.title)}</h2>
-        ${request.path === undefined ? nothing : html`<span class="card-from">${revealLine(request.path.join(" › "))}</span>`}
+        <h2 class="card-title" id=${id}>
+          ${
+            isPending
+              ? html`<b>${revealLine(request.backend)}</b> ${requestCard(whole ?? request).asks}`
+              : revealLine(request.payload.title)
+          }
+        </h2>
       </header>
       ${isPending ? this.#pending(whole) : html`<p class="card-outcome" role="status">${outcomeOf(request)}</p>`}
     </article>`;
@@ -118,7 +124,7 @@ class RequestElement extends LitElement {
     if (whole === undefined) return html`<p class="card-note">${this.problem || "Reading all of it…"}</p>`;
     const { questions } = whole.payload;
     return html`
-      ${guard([whole], () => exactParts(whole))}
+      ${guard([whole], () => requestCard(whole).parts.map(partView))}
       ${
         questions === undefined
           ? nothing
@@ -134,21 +140,20 @@ class RequestElement extends LitElement {
               <button class="hidden-submit visually-hidden" type="submit" tabindex="-1" aria-hidden="true">Answer</button>
             </form>`
       }
-      ${guard([whole], () => idParts(whole))}
-      ${this.isDeclining ? this.#decline() : this.#choices(whole, questions !== undefined)}
+      ${this.isDeclining ? this.#decline() : this.#choices(whole)}
+      ${guard([whole], () => detailsView(whole))}
       ${this.isSending ? html`<p class="card-note" role="status">Sending your answer…</p>` : nothing}
       ${this.problem === "" ? nothing : html`<p class="error-text" role="alert">${this.problem}</p>`}
     `;
   }
 
-  #choices(whole: RequestRow, isForm: boolean): unknown {
+  #choices(whole: RequestRow): unknown {
     const cannot = this.isSending || this.readyAtMs === NEVER;
-    const isFilled = !isForm || answersOf(whole.payload.questions ?? [], this.filled) !== undefined;
-    const notes = choiceNotes(whole);
-    return html`<div class="card-choices" role="group" aria-label="Decide">
-      ${whole.payload.choices.map((choice) => {
-        const { key, label } = CARD_KEYS[choice.decision];
-        const isAnswer = isForm && choice.decision === "accept";
+    const { questions } = whole.payload;
+    const isFilled = questions === undefined || answersOf(questions, this.filled) !== undefined;
+    return html`<div class="card-choices" role="group" aria-label="Choices">
+      ${requestCard(whole).choices.map(({ choice, isAnswer, label, meaning, notes }) => {
+        const { key } = CARD_KEYS[choice.decision];
         const kind = choice.decision === "accept" ? "primary" : choice.decision === "cancel" ? "danger" : "";
         return html`<div class="choice-row">
           <button
@@ -159,9 +164,11 @@ class RequestElement extends LitElement {
             ?disabled=${cannot || (isAnswer && !isFilled)}
             @click=${(event: MouseEvent) => this.#onChoice(event, choice)}
           >
-            ${choice.option === undefined ? html`<kbd>${key}</kbd>` : nothing}<span>${isAnswer ? "Answer" : label}</span>
+            ${choice.option === undefined ? html`<kbd>${key}</kbd>` : nothing}<span>${label}</span>
           </button>
-          <div class="choice-notes">${notes.get(choice)}</div>
+          <div class="choice-notes">
+            ${isAnswer ? nothing : html`<span class="choice-meaning">${meaning}</span>`}${notes.map(partView)}
+          </div>
         </div>`;
       })}
     </div>`;
@@ -170,7 +177,7 @@ class RequestElement extends LitElement {
   #decline(): unknown {
     const id = `decline-${this.request.request_id}`;
     return html`<div class="card-decline">
-      <label for=${id}>Why? The agent is told. (optional)</label>
+      <label for=${id}>Why? Sent to the agent. (optional)</label>
       <textarea id=${id} rows="2" @keydown=${this.#onReasonKey}></textarea>
       <div class="card-choices">
         <button type="button" class="choice danger" data-decision="decline" ?disabled=${this.isSending} @click=${() => this.#sendDecline()}>
@@ -199,19 +206,36 @@ class RequestElement extends LitElement {
       (document.activeElement as HTMLElement | null)?.blur();
       return;
     }
+    if (event.key === DETAILS_KEY || /^[1-9]$/.test(event.key)) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.#show(event.key);
+      return;
+    }
     // Also a choice that this request has not: on a card its key must not mean something else. Others are the page's.
     if (!Object.values(CARD_KEYS).some(({ key }) => key === event.key)) return;
     event.preventDefault();
     event.stopPropagation();
-    // A choice with an option has no key: nobody grants more by habit.
+    // A choice with an option has no letter.
     const choice = this.whole?.payload.choices.find(
       ({ decision, option }) => option === undefined && CARD_KEYS[decision].key === event.key,
     );
     if (choice !== undefined && !this.#isTooEarly(event)) this.#take(choice);
   };
 
+  /** A number only marks its choice: wider ones have no letter, so that nobody grants more by habit. */
+  #show(key: string): void {
+    if (key !== DETAILS_KEY) {
+      this.querySelectorAll<HTMLElement>(".choice-row > .choice")[Number(key) - 1]?.focus();
+      return;
+    }
+    const details = this.querySelector<HTMLDetailsElement>(".card-details");
+    details?.toggleAttribute("open");
+    if (details?.open) details.scrollIntoView({ block: "nearest" });
+  }
+
   #take(choice: Choice): void {
-    const { decision, option } = choice;
+    const { decision } = choice;
     const questions = this.whole?.payload.questions;
     if (decision === "accept" && questions !== undefined) {
       const answers = answersOf(questions, this.filled);
@@ -220,7 +244,7 @@ class RequestElement extends LitElement {
     } else if (decision === "decline" && choice.takes?.includes("message")) {
       this.isDeclining = true;
       void this.updateComplete.then(() => this.#reason?.focus());
-    } else void this.#respond({ decision, ...(option === undefined ? {} : { option }) });
+    } else void this.#respond(answerFor(choice));
   }
 
   readonly #onSubmit = (event: Event): void => {

@@ -8,28 +8,29 @@ import { CANCEL, DECLINE, homePath, itemFor } from "./request-texts.ts";
 import type { Asked } from "./requests.ts";
 import type { CodexState } from "./state.ts";
 
-/** Of the request, beside what has a place of its own in the payload. */
-const DETAILS = [
-  "kind",
-  "approvalId",
-  "environmentId",
-  "networkApprovalContext",
-  "additionalPermissions",
-  "commandActions",
-] as const;
+/** What is granted besides running the command. */
+const GRANTS = ["networkApprovalContext", "additionalPermissions"] as const;
+/** The rest of the request. */
+const DETAILS = ["kind", "approvalId", "environmentId", "commandActions"] as const;
+const TOOL_NAME = "shell";
 
 export function askCommand(state: CodexState, params: JsonObject): Asked {
   const item = itemFor(state, params);
   const command = textOf(params["command"]) ?? textOf(item["command"]);
-  const details = withoutNulls(Object.fromEntries(DETAILS.flatMap((key) => pair(params, key))));
+  const [input, details] = [GRANTS, DETAILS].map((keys) =>
+    withoutNulls(Object.fromEntries(keys.flatMap((key) => pair(params, key)))),
+  ) as [JsonObject, JsonObject];
+  const label = labelOf(params);
   const isShown = command !== undefined || isObject(params["networkApprovalContext"]);
   return {
     request_type: "command",
     payload: {
-      title: titleOf(`${labelOf(params)}: ${command ?? "not told"}`),
+      title: titleOf(`${label}: ${command ?? "not told"}`),
       ...optional("reason", textOf(params["reason"])),
       ...optional("command", command),
       ...optional("cwd", textOf(params["cwd"]) ?? textOf(item["cwd"])),
+      ...(label === TOOL_NAME ? { tool_name: TOOL_NAME } : {}),
+      ...(Object.keys(input).length > 0 ? { input } : {}),
       // What nobody can see, nobody can allow.
       choices: [...(isShown ? acceptChoices(state, params) : []), DECLINE, CANCEL],
       ...(Object.keys(details).length > 0 ? { details } : {}),
@@ -43,10 +44,11 @@ export function askLegacyCommand(_state: CodexState, params: JsonObject): Asked 
   return {
     request_type: "command",
     payload: {
-      title: titleOf(`shell: ${command}`),
+      title: titleOf(`${TOOL_NAME}: ${command}`),
       ...optional("reason", textOf(params["reason"])),
       command,
       ...optional("cwd", textOf(params["cwd"])),
+      tool_name: TOOL_NAME,
       choices: [
         ...(command === "" ? [] : [{ decision: "accept" as const }, FOR_SESSION]),
         { ...DECLINE, takes: ["message"] },
@@ -90,7 +92,7 @@ function always(state: CodexState, amendment: string[]): Choice {
 function labelOf(params: JsonObject): string {
   const network = params["networkApprovalContext"];
   if (isObject(network)) return `network access to ${stringOf(network["host"]) ?? "a host"}`;
-  return params["kind"] === "writeStdin" ? "input to a running command" : "shell";
+  return params["kind"] === "writeStdin" ? "input to a running command" : TOOL_NAME;
 }
 
 function pair(params: JsonObject, key: string): Array<[string, unknown]> {

@@ -25,6 +25,7 @@ export function askElicitation(state: CodexState, params: JsonObject): Asked {
       title: titleOf(`${server}: ${message ?? "no words"}`),
       ...optional("reason", message),
       ...optional("questions", form?.questions),
+      ...(isUrl ? { input: { url: params["url"] } } : {}),
       // Other modes need a screen of their own.
       choices: [...(isAnswerable ? [{ decision: "accept" as const }] : []), DECLINE],
       details: detailsOf(params),

@@ -10,6 +10,7 @@ import type { CodexState } from "./state.ts";
 
 type Change = NonNullable<RequestPayload["changes"]>[number];
 
+const TOOL_NAME = "apply_patch";
 const FOR_SESSION: Choice = { decision: "acceptForSession", remembers: ["changes of these files"] };
 
 export function askFileChange(state: CodexState, params: JsonObject): Asked {
@@ -34,11 +35,12 @@ function toPayload(params: JsonObject, changes: Change[], decline: Choice): Requ
   // What nobody can see, nobody can allow.
   const isShown = changes.length > 0 || root !== undefined;
   return {
-    title: titleOf(`apply_patch: ${what || (root === undefined ? "not told" : `write under ${root}`)}`),
+    title: titleOf(`${TOOL_NAME}: ${what || (root === undefined ? "not told" : `write under ${root}`)}`),
     ...optional("reason", textOf(params["reason"])),
     ...(changes.length > 0 ? { changes } : {}),
+    tool_name: TOOL_NAME,
+    ...(root === undefined ? {} : { input: { grantRoot: root } }),
     choices: [...(isShown ? [{ decision: "accept" as const }, session] : []), decline, CANCEL],
-    ...(root === undefined ? {} : { details: { grantRoot: root } }),
   };
 }
 

@@ -45,13 +45,20 @@ export function toAsk(state: McpState, native_id: string, params: JsonObject): A
   const isShown = (about.command ?? "") !== "" || (about.changes ?? []).length > 0;
   const details = present({
     message: params["message"],
+    command: params["codex_command"],
     parsed_cmd: params["codex_parsed_cmd"],
-    grant_root: params["codex_grant_root"],
+    changes: params["codex_changes"],
   });
+  const root = params["codex_grant_root"];
   return {
     native_id,
     request_type: kind.request_type,
-    payload: { ...about, choices: choicesOf(kind, isShown), details },
+    payload: {
+      ...about,
+      ...(typeof root === "string" ? { input: { grant_root: root } } : {}),
+      choices: choicesOf(kind, isShown),
+      details,
+    },
     ...optional("thread_id", stringOf(params["threadId"]) ?? state.threadId),
     ...optional("native_turn_id", state.held.turn_id),
     ...optional("item_id", stringOf(params["codex_call_id"])),
@@ -82,7 +89,6 @@ function describeCommand(params: JsonObject): About {
     title: titleOf(`shell: ${command}`),
     command,
     tool_name: "shell",
-    input: argv,
     ...optional("cwd", stringOf(params["codex_cwd"])),
     ...optional("reason", stringOf(params["codex_reason"])),
   };
@@ -97,7 +103,6 @@ function describePatch(params: JsonObject): About {
     title: titleOf(`apply_patch: ${paths || "no files named"}`),
     changes,
     tool_name: "apply_patch",
-    input: params["codex_changes"],
     ...optional("reason", stringOf(params["codex_reason"])),
   };
 }

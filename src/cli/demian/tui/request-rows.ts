@@ -105,9 +105,10 @@ function titleOf({ invocation }: PermissionPrompt): string | undefined {
 }
 
 /** Why it is asked; of an agent that starts all that it is given, word for word. */
-function reasonOf({ reason, widens, executor, invocation }: PermissionPrompt): string {
+function reasonOf({ reason, sandbox, widens, executor, invocation }: PermissionPrompt): string {
   return [
     reason,
+    isOpen(sandbox) ? `Sandbox ${sandbox}: the command can do everything that you can.` : undefined,
     widens ? WIDENS : undefined,
     executor === undefined ? undefined : `${executor} runs it itself, outside of demian's sandbox.`,
     ...(invocation === undefined ? [] : startWords(invocation)),
@@ -122,9 +123,9 @@ function startWords(invocation: NonNullable<PermissionPrompt["invocation"]>): st
 }
 
 function detailsOf({ sandbox }: PermissionPrompt): Pick<RequestPayload, "details"> {
-  if (sandbox === undefined) return {};
-  const isOpen = sandbox === "off" || sandbox === "env-only";
-  return {
-    details: { sandbox: isOpen ? `${sandbox}: the command can do everything that you can` : sandbox },
-  };
+  return sandbox === undefined ? {} : { details: { sandbox } };
+}
+
+function isOpen(sandbox: string | undefined): boolean {
+  return sandbox === "off" || sandbox === "env-only";
 }

@@ -43,7 +43,7 @@ describe("a permission", () => {
     expect(RequestSchema.parse(row)).toEqual(row);
     expect(row.shown_hash).toBe(createHash("sha256").update(JSON.stringify(row.payload)).digest("hex"));
     expect(row).toMatchObject({ request_type: "command", item_id: "call_0~2", status: "pending" });
-    expect(row.payload.details).toMatchObject({ sandbox: expect.stringMatching(/everything that you can/) });
+    expect(row.payload.reason).toMatch(/^Sandbox off: .*everything that you can/);
     expect(asking.waiting).toEqual({ permissions: 1, questions: 0 });
   });
 
@@ -57,7 +57,9 @@ describe("a permission", () => {
   test("that the agent's own rules deny, and that another program runs, says so", () => {
     const { asking, last } = stage();
     void asking.permission({ ...PROMPT, widens: true, executor: "claudecode", reason: "a rule" }, never);
-    expect(last().payload.reason).toMatch(/^a rule\n.*only you can allow it\.\nclaudecode runs it itself/);
+    expect(last().payload.reason).toMatch(
+      /^a rule\nSandbox off: .*\n.*only you can allow it\.\nclaudecode runs it itself/,
+    );
   });
 
   test("always is an answer only where it is offered", async () => {

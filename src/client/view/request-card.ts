@@ -1,0 +1,238 @@
+// A request as the card a person decides on, as data: who asks for what, why, and the choices. The command line, the
+// terminal UI and the browser all draw this. Quotes hold raw text of others; a screen draws them so that they cannot
+// pass for our own words. Ids, JSON and whatever else the agent sent are in `requestDetails`, folded at first.
+import { revealLine } from "../../base/sanitize.ts";
+import type { Answer, Choice, Decision, FileChange, Question, RequestRow } from "../../protocol/requests.ts";
+import { parseDiff } from "./diff.ts";
+import { inputText, newlineNotes } from "./request-input.ts";
+
+export interface RequestCard {
+  /** Our own words after the name of the session: "asks to run a command". */
+  asks: string;
+  /** What is decided on, whole except for unchanged lines of a diff, and why. */
+  parts: RequestPart[];
+  questions: RequestPart[];
+  choices: CardChoice[];
+}
+
+export type RequestPart =
+  /** Our own words. `id`: a name that others made up, after them. */
+  { kind: "words"; text: string; id?: string } | RequestQuote;
+
+/** What others wrote. */
+export interface RequestQuote {
+  kind: "quote";
+  text: string;
+  /** Our own words before it. */
+  title?: string;
+  /** `line`: newlines and tabs in it are shown as such. */
+  form: "text" | "line" | "diff" | "command";
+}
+
+export interface CardChoice {
+  choice: Choice;
+  /** Accepting means answering the questions. */
+  isAnswer: boolean;
+  label: string;
+  meaning: string;
+  /** What the agent will remember and write because of it. */
+  notes: RequestQuote[];
+}
+
+/** Unchanged lines shown on either side of a change. */
+const CONTEXT_LINES = 2;
+
+const LABELS: Record<Decision, string> = {
+  accept: "Accept",
+  acceptForSession: "Accept for this session",
+  acceptAlways: "Accept always",
+  decline: "Decline",
+  cancel: "Decline and stop the turn",
+};
+const MEANINGS: Record<Decision, string> = {
+  accept: "once",
+  acceptForSession: "do not ask again until the agent ends",
+  acceptAlways: "do not ask again",
+  decline: "the agent continues without it",
+  cancel: "the turn ends",
+};
+const CHANGES: Record<FileChange["kind"], { verb: string; label: string }> = {
+  add: { verb: "create", label: "new file" },
+  overwrite: { verb: "overwrite", label: "overwrite" },
+  update: { verb: "edit", label: "edit" },
+  delete: { verb: "delete", label: "delete" },
+};
+
+export function requestCard(row: RequestRow): RequestCard {
+  const { payload, path } = row;
+  const { command, changes = [], plan, questions } = payload;
+  return {
+    asks: asksFor(row),
+    parts: [
+      ...quote("sub-agent", path?.join("\n")),
+      ...(isTitleShown(row) ? [{ kind: "quote" as const, text: payload.title, form: "line" as const }] : []),
+      ...quote(undefined, command, "command"),
+      ...quote("in", payload.cwd),
+      ...changes.flatMap(changeParts),
+      ...newlineNotes(payload).map((text) => ({ kind: "words" as const, text })),
+      ...quote(undefined, plan),
+      ...quote("input", inputText(payload)),
+      ...quote("because", payload.reason),
+    ],
+    questions: (questions ?? []).flatMap(questionParts),
+    choices: payload.choices.map((choice) => cardChoice(choice, row)),
+  };
+}
+
+/** What the card leaves out: ids, unchanged lines of diffs, and all that the agent sent, as JSON. */
+export function requestDetails(row: RequestRow): RequestPart[] {
+  const { payload, thread_id, turn_id, item_id } = row;
+  const ids = {
+    request: row.request_id,
+    session: row.session_id,
+    agent: row.backend,
+    thread: thread_id,
+    turn: turn_id,
+    item: item_id,
+    hash: row.shown_hash,
+  };
+  const cut = (payload.changes ?? []).filter((change) => diffParts(change).length > 1);
+  return [
+    ...Object.entries(ids).flatMap(([text, id]) =>
+      id === undefined ? [] : [{ kind: "words" as const, text, id }],
+    ),
+    ...cut.flatMap(({ path, diff }) => [...quote("all lines of", path), ...quote(undefined, diff, "diff")]),
+    ...quote("as JSON", JSON.stringify(payload, undefined, 2)),
+  ];
+}
+
+/** Takes this choice and says nothing else. */
+export function answerFor({ decision, option }: Choice): Extract<Answer, { decision: Decision }> {
+  return { decision, ...(option === undefined ? {} : { option }) };
+}
+
+/** The choice that an answer takes. */
+export function choiceOf({ payload }: RequestRow, answer: Answer): Choice | undefined {
+  const { decision, option } = "decision" in answer ? answer : { decision: "accept", option: undefined };
+  return payload.choices.find((choice) => choice.decision === decision && choice.option === option);
+}
+
+function asksFor({ request_type, payload }: RequestRow): string {
+  const { changes = [], questions = [] } = payload;
+  const [only, ...others] = changes;
+  switch (request_type) {
+    case "command":
+      return "asks to run a command";
+    case "file_change":
+      if (only === undefined) return "asks to change files";
+      if (others.length > 0) return `asks to change ${changes.length} files`;
+      return `asks to ${CHANGES[only.kind].verb} a file`;
+    case "permissions":
+      return "asks for more permissions";
+    case "plan":
+      return "asks to carry out a plan";
+    case "user_input":
+    case "elicitation":
+      return questions.length > 1 ? `asks ${questions.length} questions` : "asks a question";
+    default:
+      return "asks to use a tool";
+  }
+}
+
+/** A title that only repeats the tool and what is shown in full is left out. */
+function isTitleShown({ payload }: RequestRow): boolean {
+  const { title, tool_name, command, changes = [], plan, questions = [] } = payload;
+  if (plan !== undefined || questions.length > 0) return false;
+  const isShown = command !== undefined || changes.length > 0;
+  return !isShown || tool_name === undefined || !title.startsWith(`${tool_name}: `);
+}
+
+function changeParts(change: FileChange): RequestPart[] {
+  return [
+    ...quote(CHANGES[change.kind].label, change.path),
+    ...quote("moved to", change.move_path),
+    ...diffParts(change),
+  ];
+}
+
+/**
+ * A diff with little context. Unchanged lines are left out only where the text is certainly a diff: the "diff" of a
+ * new file may be the file itself, whose indented lines look like unchanged ones.
+ */
+function diffParts({ kind, diff = "" }: FileChange): RequestPart[] {
+  if (kind !== "update" || !/^(?:@@|--- )/.test(diff)) return quote(undefined, diff, "diff");
+  // Without numbers the first line says only that a change follows.
+  return diffRuns(diff.replace(/^@@\n/, "")).map(({ isNear, lines }) =>
+    isNear
+      ? { kind: "quote", text: lines.join("\n"), form: "diff" }
+      : { kind: "words", text: `(${lines.length} unchanged lines: see the details)` },
+  );
+}
+
+/** The lines of a diff in runs: near a change, or not. */
+function diffRuns(diff: string): { isNear: boolean; lines: string[] }[] {
+  const written = diff.replace(/\n$/, "").split("\n");
+  const kinds = parseDiff(diff).lines.map(({ kind }) => kind);
+  const near = kinds.map((kind) => kind !== "same");
+  for (const [at, kind] of kinds.entries()) {
+    if (kind === "add" || kind === "remove")
+      near.fill(true, Math.max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1);
+  }
+  const runs: { isNear: boolean; lines: string[] }[] = [];
+  for (const [at, line] of written.entries()) {
+    // A single line takes no more room than the note that it is missing.
+    const isAlone = near[at - 1] !== false && near[at + 1] !== false;
+    const isNear = near[at] !== false || isAlone;
+    const run = runs.at(-1);
+    if (run?.isNear === isNear) run.lines.push(line);
+    else runs.push({ isNear, lines: [line] });
+  }
+  return runs;
+}
+
+function cardChoice(choice: Choice, { payload }: RequestRow): CardChoice {
+  const { decision, remembers, writes = [] } = choice;
+  const isAnswer = decision === "accept" && payload.questions !== undefined;
+  return {
+    choice,
+    isAnswer,
+    label: isAnswer ? "Answer" : LABELS[decision],
+    meaning: isAnswer ? "the questions by number" : MEANINGS[decision],
+    notes: [
+      ...quote("remembers", remembers?.join("\n")),
+      ...writes.flatMap(({ path, content }) => [
+        ...quote(content === payload.plan ? "writes the plan to" : "writes", path),
+        ...quote(undefined, content === payload.plan ? undefined : content),
+      ]),
+    ],
+  };
+}
+
+function quote(
+  title: string | undefined,
+  text: string | undefined,
+  form: RequestQuote["form"] = "text",
+): RequestQuote[] {
+  return text === undefined || text === ""
+    ? []
+    : [{ kind: "quote", ...(title === undefined ? {} : { title }), text, form }];
+}
+
+function questionParts(question: Question, at: number): RequestPart[] {
+  const { options = [], multi_select, allows_other, is_secret, header } = question;
+  const how = [
+    ...(options.length === 0 ? [] : [multi_select ? "choose any" : "choose one"]),
+    ...(options.length > 0 && allows_other ? ["or use your own words"] : []),
+    ...(is_secret ? ["the answer is kept secret"] : []),
+  ];
+  return [
+    ...quote(`question ${at + 1}${how.length === 0 ? "" : ` (${how.join("; ")})`}`, question.question),
+    ...quote(undefined, header === undefined ? undefined : `[${header}]`),
+    ...options.map(({ label, description }) => ({
+      kind: "quote" as const,
+      // On one line, or a label could look like two.
+      text: `• ${revealLine(label)}${description === undefined ? "" : `: ${description}`}`,
+      form: "text" as const,
+    })),
+  ];
+}
