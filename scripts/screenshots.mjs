@@ -90,7 +90,9 @@ async function takeTerminal() {
   const directory = stage.env["XDG_RUNTIME_DIR"] ?? "";
   const screen = new TerminalScreen(directory, [...command, "tui", session], stage.env, size);
   try {
-    const text = await screen.until((now) => now.includes("npm test -- src/cart"), "nothing is asked");
+    await screen.until((now) => now.includes("Now the tests of the cart"), "the session is not shown");
+    screen.press("C-n");
+    const text = await screen.until((now) => now.includes("asks to run a command"), "nothing is asked");
     const path = join(PICTURES, file);
     writeFileSync(path, `${text.replace(/[ \t]+$/gm, "").trimEnd()}\n`);
     tell(path);

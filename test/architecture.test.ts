@@ -220,7 +220,9 @@ describe("tests", () => {
 
   test("no test is tried twice", () => {
     const texts = [...tests, ...configs.map((path) => bad(path, readFileSync(`${ROOT}/${path}`, "utf8")))];
-    const retried = texts.filter(({ text }) => /^\s*retry: (?!\{)|\bretry: \d+[^\n]*\}, (async )?\(/m.test(text));
+    const retried = texts.filter(({ text }) =>
+      /^\s*retry: (?!\{)|\bretry: \d+[^\n]*\}, (async )?\(/m.test(text),
+    );
     expect(retried.map(({ path }) => path)).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import { revealLine } from "../../base/sanitize.ts";
 import type { Answer, Choice, Decision, FileChange, Question, RequestRow } from "../../protocol/requests.ts";
 import { parseDiff } from "./diff.ts";
 import { inputText, newlineNotes } from "./request-input.ts";
+import { changeWord } from "./words.ts";
 
 export interface RequestCard {
   /** Our own words after the name of the session: "asks to run a command". */
@@ -55,12 +56,6 @@ const MEANINGS: Record<Decision, string> = {
   acceptAlways: "do not ask again",
   decline: "the agent continues without it",
   cancel: "the turn ends",
-};
-const CHANGES: Record<FileChange["kind"], { verb: string; label: string }> = {
-  add: { verb: "create", label: "new file" },
-  overwrite: { verb: "overwrite", label: "overwrite" },
-  update: { verb: "edit", label: "edit" },
-  delete: { verb: "delete", label: "delete" },
 };
 
 export function requestCard(row: RequestRow): RequestCard {
@@ -126,7 +121,7 @@ function asksFor({ request_type, payload }: RequestRow): string {
     case "file_change":
       if (only === undefined) return "asks to change files";
       if (others.length > 0) return `asks to change ${changes.length} files`;
-      return `asks to ${CHANGES[only.kind].verb} a file`;
+      return `asks to ${only.kind === "add" ? "create" : changeWord(only.kind)} a file`;
     case "permissions":
       return "asks for more permissions";
     case "plan":
@@ -149,7 +144,7 @@ function isTitleShown({ payload }: RequestRow): boolean {
 
 function changeParts(change: FileChange): RequestPart[] {
   return [
-    ...quote(CHANGES[change.kind].label, change.path),
+    ...quote(changeWord(change.kind), change.path),
     ...quote("moved to", change.move_path),
     ...diffParts(change),
   ];

@@ -111,10 +111,10 @@ describe.skipIf(!hasBrowser)("hostile text, in Chromium", () => {
     const [request] = await dashboard.http.allRequests({ session_id: id });
     const { payload } = await dashboard.http.request(id, request?.request_id ?? "");
     const text = await page.locator(WAITING).evaluate((card) => card.textContent ?? "");
-    expect(text).toContain(revealLine(payload.title));
     expect(text).toContain(reveal(`/tmp/${ALL}`));
+    expect(text).toContain(reveal(JSON.stringify(payload, undefined, 2)));
     expect(await page.locator(`${WAITING} .diff-lines`).evaluate((lines) => lines.textContent)).toBe(
-      `${reveal((payload.changes?.[0]?.diff ?? "").replace(/\n$/, ""))}\n`,
+      `${reveal((payload.changes?.[0]?.diff ?? "").replace(/^@@\n|\n$/g, ""))}\n`,
     );
     expect(await foundIn(page)).toEqual(NOTHING);
     await page.click(`${WAITING} [data-decision="accept"]`);

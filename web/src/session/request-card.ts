@@ -152,7 +152,7 @@ class RequestElement extends LitElement {
     const { questions } = whole.payload;
     const isFilled = questions === undefined || answersOf(questions, this.filled) !== undefined;
     return html`<div class="card-choices" role="group" aria-label="Choices">
-      ${requestCard(whole).choices.map(({ choice, isAnswer, label, meaning, notes }) => {
+      ${requestCard(whole).choices.map(({ choice, isAnswer, label, meaning, notes }, at) => {
         const { key } = CARD_KEYS[choice.decision];
         const kind = choice.decision === "accept" ? "primary" : choice.decision === "cancel" ? "danger" : "";
         return html`<div class="choice-row">
@@ -164,7 +164,7 @@ class RequestElement extends LitElement {
             ?disabled=${cannot || (isAnswer && !isFilled)}
             @click=${(event: MouseEvent) => this.#onChoice(event, choice)}
           >
-            ${choice.option === undefined ? html`<kbd>${key}</kbd>` : nothing}<span>${label}</span>
+            <kbd>${choice.option === undefined ? key : at + 1}</kbd><span>${label}</span>
           </button>
           <div class="choice-notes">
             ${isAnswer ? nothing : html`<span class="choice-meaning">${meaning}</span>`}${notes.map(partView)}
