@@ -63,8 +63,8 @@ export const BUGS: Bug[] = [
     name: "a second answer overwrites the first",
     edits: [
       ...inRequests(
-        'if (row.status !== "pending") return answered(row);',
-        'if (row.status !== "pending" && row.status !== "resolved") return answered(row);',
+        'if (row.status !== "pending") return answered(row, order.answer);',
+        'if (row.status !== "pending" && row.status !== "resolved") return answered(row, order.answer);',
       ),
       {
         file: "request-states.ts",
@@ -121,7 +121,7 @@ export const BUGS: Bug[] = [
   },
   {
     name: "an answer of the wrong type is taken",
-    edits: inRequests("      checkAnswer(row, order.answer);", ""),
+    edits: inRequests("checkAnswer(row, order.answer);", "order.answer;"),
   },
   {
     name: "an answer to another version of the request is taken",
