@@ -230,8 +230,10 @@ function blocksOf(content) {
   return typeof content === "string" ? [text(content)] : (content ?? []);
 }
 
+/** Since 2.1.325 the news of a background task comes as a reminder; it still begins a turn. */
 function isUserText(block) {
-  return block.type === "text" && !block.text.startsWith("<system-reminder>");
+  if (block.type !== "text") return false;
+  return !block.text.startsWith("<system-reminder>") || block.text.includes("<task-notification>");
 }
 
 function toolText({ content, is_error }) {
