@@ -2,6 +2,7 @@
 // sanitiser here and nowhere else. Plain when the stream is no terminal or NO_COLOR is set.
 import { styleText } from "node:util";
 import { sanitize, sanitizeJson, sanitizeLine } from "../base/sanitize.ts";
+import { columnsOf, cutToColumns, padToColumns } from "./columns.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
@@ -137,13 +138,13 @@ export function table(rows: readonly (readonly string[])[], columns: number): st
   const widths: number[] = [];
   for (const row of clean) {
     row.forEach((cell, at) => {
-      widths[at] = Math.max(widths[at] ?? 0, cell.length);
+      widths[at] = Math.max(widths[at] ?? 0, columnsOf(cell));
     });
   }
   return clean.map((row) => {
     const line = row
-      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .map((cell, at) => (at === row.length - 1 ? cell : padToColumns(cell, widths[at] ?? 0)))
       .join("  ");
-    return (line.length > columns ? `${line.slice(0, columns - 1)}…` : line).trimEnd();
+    return cutToColumns(line, columns).trimEnd();
   });
 }

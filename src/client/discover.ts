@@ -27,11 +27,26 @@ export function explainConnectError(path: string, error: unknown): CodedError {
   const reason = errno === "ECONNREFUSED" && !isSocket(path) ? "that is not a socket" : REASONS[errno];
   if (reason !== undefined) return noDaemon(path, reason, error);
   if (errno === "EACCES" || errno === "EPERM") {
-    return new CodedError("not_allowed", `${path} belongs to another user; set BLEMEESD_SOCKET to yours`, {
-      cause: error,
-    });
+    return new CodedError("not_allowed", refusalText(path), { cause: error });
   }
   return new CodedError("connect_failed", `cannot connect to ${path}: ${messageOf(error)}`, { cause: error });
+}
+
+/** A sandbox that forbids the connection and a socket of somebody else give the same error. */
+function refusalText(path: string): string {
+  const owner = ownerOf(path);
+  if (owner === "somebody else") return `${path} belongs to another user; set BLEMEESD_SOCKET to yours`;
+  if (owner === "you")
+    return `this process may not connect to ${path}, although it is yours; a sandbox forbids it: run this outside of it`;
+  return `this process may not connect to ${path}: a directory on the way or a sandbox forbids it`;
+}
+
+function ownerOf(path: string): "you" | "somebody else" | undefined {
+  try {
+    return lstatSync(path).uid === process.getuid?.() ? "you" : "somebody else";
+  } catch {
+    return undefined; // not even to be looked at
+  }
 }
 
 /** The system refuses a connection to a plain file in the same words as to a socket without a listener. */

@@ -27,6 +27,7 @@ export type {
   EventsPage,
   EventView,
   FamilyReply,
+  FilterState,
   FollowOptions,
   HealthReply,
   InputBody,

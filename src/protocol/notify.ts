@@ -1,6 +1,6 @@
 // What the notify hook is told (sessions/notify.ts): JSON on the command's stdin, or the body of the webhook.
 import * as z from "zod";
-import { ACTIVITY_STATES } from "./session.ts";
+import { SESSION_STATES } from "./session.ts";
 
 /** `waits`: the agent asks and goes on only when it is answered. The others are ends, or the lack of one. */
 export const NOTIFY_EVENTS = ["waits", "done", "failed", "stalled"] as const;
@@ -12,7 +12,7 @@ export const NotifyPayload = z.strictObject({
   name: z.string().optional(),
   backend: z.string(),
   parent: z.string().optional(),
-  state: z.enum(ACTIVITY_STATES),
+  state: z.enum(SESSION_STATES),
   cwd: z.string().optional(),
   /** With `waits`. */
   request: z.strictObject({ request_id: z.string(), request_type: z.string(), title: z.string() }).optional(),

@@ -93,6 +93,7 @@ export const SessionRow = z.object({
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
+/** What a session does, as clients of the socket know it. */
 export const ACTIVITY_STATES = [
   "working",
   "thinking",
@@ -101,7 +102,12 @@ export const ACTIVITY_STATES = [
   "idle",
   "stopped",
 ] as const;
-export type ActivityState = (typeof ACTIVITY_STATES)[number];
+/** The same where managers look. `starting`: its agent is on its way up; on the socket that is still `stopped`. */
+export const SESSION_STATES = [...ACTIVITY_STATES, "starting"] as const;
+export type ActivityState = (typeof SESSION_STATES)[number];
+/** What a list can be filtered by. `failed` is told by the view's field of that name. */
+export const FILTER_STATES = [...SESSION_STATES, "failed"] as const;
+export type FilterState = (typeof FILTER_STATES)[number];
 
 /** One row of a `blemeesd.sessions` reply: a live session, a transcript on disk, or both merged (spec §5.16). */
 export const SessionSummary = z.strictObject({

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { Action } from "./actions.ts";
 import { InputRecord } from "./queue.ts";
 import { RequestRow } from "./requests.ts";
-import { ACTIVITY_STATES, Budget, LastResult } from "./session.ts";
+import { Budget, LastResult, SESSION_STATES } from "./session.ts";
 import { Usage } from "./usage.ts";
 
 /** A session as a manager sees it. */
@@ -19,7 +19,9 @@ export const SessionView = z.strictObject({
   parent: z.string().optional(),
   children: z.array(z.string()),
   managed: z.boolean(),
-  activity_state: z.enum(ACTIVITY_STATES),
+  activity_state: z.enum(SESSION_STATES),
+  /** It is at rest because its last turn failed, or because its agent did not start. */
+  failed: z.literal(true).optional(),
   /** A client drives it over the socket. */
   attached: z.boolean(),
   running: z.boolean(),

@@ -5,9 +5,12 @@ import type { ActivityState } from "../protocol/session.ts";
 
 export type ActivityInput =
   | { kind: "turn_started" }
+  /** The message did not reach the agent, so its turn never was. */
+  | { kind: "turn_forgotten" }
   | { kind: "event"; event: AgentEvent }
   /** What the agent waits for, if for anything. */
   | { kind: "requests"; wants: "permission" | "input" | undefined; isTurnActive: boolean }
+  | { kind: "run_starting" }
   | { kind: "run_started" }
   | { kind: "run_ended" };
 
@@ -15,10 +18,14 @@ export function nextActivity(state: ActivityState, input: ActivityInput): Activi
   switch (input.kind) {
     case "turn_started":
       return "working";
+    case "turn_forgotten":
+      return "idle";
     case "requests":
       return afterRequests(state, input);
+    case "run_starting":
+      return state === "stopped" ? "starting" : state;
     case "run_started":
-      return state === "stopped" ? "idle" : state;
+      return state === "stopped" || state === "starting" ? "idle" : state;
     case "run_ended":
       return "stopped";
     case "event":

@@ -137,19 +137,21 @@ export class Conversation {
       if (isUp) this.#onEnded(why);
       else early = why;
     });
-    const { env } = this.#context;
-    run = await this.#context.backend
-      .start(startOrder(row, { resume, env, log: this.#log }), sink)
-      .catch((error: unknown) => {
-        this.#context.ledger.ended(asker, "the agent did not start");
-        throw error;
-      });
-    if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
+    const { env, backend } = this.#context;
+    this.#move({ kind: "run_starting" });
+    try {
+      run = await backend.start(startOrder(row, { resume, env, log: this.#log }), sink);
+      if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
+    } catch (error) {
+      this.#context.ledger.ended(asker, "the agent did not start");
+      this.#move({ kind: "run_ended" });
+      throw error;
+    }
     isUp = true;
     this.#run = run;
     this.#asker = asker;
     this.#move({ kind: "run_started" });
-    this.#log.info("backend.spawn", { backend: this.#context.backend.name, pid: run.pid, resume });
+    this.#log.info("backend.spawn", { backend: backend.name, pid: run.pid, resume });
     return run;
   }
 
@@ -336,7 +338,7 @@ export class Conversation {
   #forgetTurn(): void {
     this.#turn = undefined;
     delete this.#row.turn;
-    this.#setActivity("idle");
+    this.#move({ kind: "turn_forgotten" });
     this.#saveRow();
   }
 
@@ -389,10 +391,7 @@ export class Conversation {
   }
 
   #move(input: ActivityInput): void {
-    this.#setActivity(nextActivity(this.#activity, input));
-  }
-
-  #setActivity(next: ActivityState): void {
+    const next = nextActivity(this.#activity, input);
     if (next === this.#activity) return;
     this.#activity = next;
     this.#context.hooks.changed(this.#row.session_id);

@@ -152,7 +152,7 @@ function liveRow(session: Session): SessionSummary {
     ...(owner?.peer_pid === undefined ? {} : { owner_pid: owner.peer_pid }),
     last_seq: row.last_seq,
     turn_active: conversation.isTurnActive,
-    activity_state: conversation.activity,
+    activity_state: conversation.activity === "starting" ? "stopped" : conversation.activity,
     pending_requests: conversation.pending.length,
   };
 }

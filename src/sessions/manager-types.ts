@@ -4,7 +4,7 @@ import type { Action } from "../protocol/actions.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
 import type { RequestRow } from "../protocol/requests.ts";
-import type { ActivityState, Budget } from "../protocol/session.ts";
+import type { Budget, FilterState } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Responded } from "./request-words.ts";
@@ -41,7 +41,7 @@ export interface ViewFilter {
   parent?: string;
   name?: string;
   cwd?: string;
-  state?: readonly ActivityState[];
+  state?: readonly FilterState[];
   /** Only those that are in memory. */
   live?: boolean;
   /** The most recently active ones. */

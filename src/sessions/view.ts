@@ -67,6 +67,7 @@ export function viewOf({ row, live }: ViewParts, world: ViewWorld): SessionView 
     last_seq: row.last_seq,
   };
   // Not with spreads: a busy daemon makes many views a second.
+  if (hasFailed({ row, live })) view.failed = true;
   if (row.name !== undefined) view.name = row.name;
   if (row.title !== undefined) view.title = row.title;
   if (row.cwd !== undefined) view.cwd = row.cwd;
@@ -97,11 +98,24 @@ export function settledAction(
   return { ...action, status: wasGood && action.status === "running" ? "success" : "interrupted" };
 }
 
-/** Those that the filter lets through, the most recently active first. */
+/** At rest, and not because all went well or somebody stopped it. */
+function hasFailed({ row, live }: ViewParts): boolean {
+  const isAtRest = live === undefined || live.activity === "idle" || live.activity === "stopped";
+  if (!isAtRest || row.stopped_at_ms !== undefined) return false;
+  // A message that its agent could not be started for never became a turn.
+  if (row.inputs?.at(-1)?.state === "failed") return true;
+  const subtype = row.last_result?.subtype ?? "success";
+  return subtype !== "success" && subtype !== "interrupted";
+}
+
+/** Those that the filter lets through, the most recently active first; the order does not depend on the clock. */
 export function viewsOf(all: readonly ViewParts[], world: ViewWorld, filter: ViewFilter = {}): SessionView[] {
   return all
     .filter((parts) => isMeant(parts, filter))
-    .sort((a, b) => b.row.last_active_at_ms - a.row.last_active_at_ms)
+    .sort(({ row: a }, { row: b }) => {
+      const byTime = b.last_active_at_ms - a.last_active_at_ms || b.started_at_ms - a.started_at_ms;
+      return byTime || (a.session_id < b.session_id ? -1 : 1);
+    })
     .slice(0, filter.limit)
     .map((parts) => viewOf(parts, world));
 }
@@ -177,5 +191,6 @@ function isMeant({ row, live }: ViewParts, filter: ViewFilter): boolean {
   if (filter.name !== undefined && row.name !== filter.name) return false;
   if (filter.cwd !== undefined && row.cwd !== filter.cwd) return false;
   if (filter.live === true && live === undefined) return false;
-  return filter.state === undefined || filter.state.includes(live?.activity ?? "stopped");
+  if (filter.state === undefined || filter.state.includes(live?.activity ?? "stopped")) return true;
+  return filter.state.includes("failed") && hasFailed({ row, live });
 }

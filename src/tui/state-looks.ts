@@ -13,5 +13,6 @@ export const STATE_LOOKS: Readonly<Record<SessionView["activity_state"], StateLo
   waiting_input: { sign: "?", style: STYLE.warn },
   waiting_permission: { sign: "?", style: STYLE.warn },
   idle: { sign: "○", style: STYLE.none },
+  starting: { sign: "◌", style: STYLE.good },
   stopped: { sign: "·", style: STYLE.dim },
 };

@@ -48,6 +48,16 @@ test("columns are aligned, and a line is cut at the width of the screen", () => 
     ["aaa", "b", "a title that is long"],
   ];
   expect(table(rows, 20)).toEqual(["A    LONG  X", "aaa  b     a title …"]);
+  expect(
+    table(
+      [
+        ["修復", "x"],
+        ["ab", "y"],
+      ],
+      80,
+    ),
+  ).toEqual(["修復  x", "ab    y"]);
+  expect(table([["修復修復修復", "x"]], 8)).toEqual(["修復修…"]);
 });
 
 test("notes are said in the name of the program that was called; what a person decides upon is never changed", () => {

@@ -21,6 +21,14 @@ const requests = (wants: "permission" | "input" | undefined, isTurnActive = true
 
 const walk = (...inputs: ActivityInput[]) => inputs.reduce(nextActivity, "stopped");
 
+test("an agent that is on its way up is starting, until it runs or is known not to", () => {
+  expect(walk({ kind: "run_starting" })).toBe("starting");
+  expect(walk({ kind: "run_starting" }, { kind: "run_started" })).toBe("idle");
+  expect(walk({ kind: "run_starting" }, { kind: "run_ended" })).toBe("stopped");
+  // One that is started again after an interrupt does not look as if it had been away.
+  expect(walk({ kind: "turn_started" }, { kind: "run_starting" })).toBe("working");
+});
+
 test("a run is idle, its turn works, thinks, works again and ends idle", () => {
   expect(walk({ kind: "run_started" })).toBe("idle");
   expect(walk({ kind: "run_started" }, { kind: "turn_started" })).toBe("working");

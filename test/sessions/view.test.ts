@@ -55,6 +55,36 @@ test("a session that is only in the store is stopped, and nothing of it runs", (
   });
 });
 
+const failedTurn = { turn_id: "t", subtype: "error", ended_at_ms: 1 };
+const rest: LiveFacts = { activity: "idle", isTurnActive: false, isRunning: true, attached: false };
+const refused = { message_id: "m", kind: "user", state: "failed", queued_at_ms: 1 } as const;
+
+test.each([
+  ["its last turn failed", { last_result: failedTurn }, rest, true],
+  ["its last turn failed and it was put away", { last_result: failedTurn }, undefined, true],
+  ["its agent did not start for its last message", { inputs: [refused] }, rest, true],
+  ["its last turn went well", { last_result: { ...failedTurn, subtype: "success" } }, rest, undefined],
+  [
+    "its last turn was interrupted",
+    { last_result: { ...failedTurn, subtype: "interrupted" } },
+    rest,
+    undefined,
+  ],
+  ["it works again", { last_result: failedTurn }, busy, undefined],
+  ["it was stopped since", { last_result: failedTurn, stopped_at_ms: 2 }, rest, undefined],
+] as const)("a session is or is not failed: %s", (_why, fields, live, failed) => {
+  const row = rowOf("s", fields as Parameters<typeof rowOf>[1]);
+  expect(viewOf({ row, live }, worldOf()).failed).toBe(failed);
+  expect(viewsOf([{ row, live }], worldOf(), { state: ["failed"] })).toHaveLength(failed ? 1 : 0);
+});
+
+test("sessions that were active at the same moment keep one order, however they are listed", () => {
+  const parts = ["c", "a", "b"].map((id) => ({ row: rowOf(id, { last_active_at_ms: 5, started_at_ms: 5 }) }));
+  const ids = (all: typeof parts) => viewsOf(all, worldOf()).map(({ session_id }) => session_id);
+  expect(ids(parts)).toEqual(["a", "b", "c"]);
+  expect(ids(parts.toReversed())).toEqual(["a", "b", "c"]);
+});
+
 test("a live session shows its turn, its family, its queue and what it did last", () => {
   const message = { role: "user" as const, content: "next" };
   const row = rowOf("s", {

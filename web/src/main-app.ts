@@ -255,7 +255,7 @@ class AppElement extends LitElement {
   }
 
   #step(app: App, by: number): void {
-    const ids = fleetRows(app.fleet.get(), app.now()).map(({ session }) => session.session_id);
+    const ids = fleetRows(app.fleet.get()).map(({ session }) => session.session_id);
     const route = app.route.get();
     const at = route.name === "session" ? ids.indexOf(route.session_id) : -1;
     const next = at === -1 ? ids[by > 0 ? 0 : ids.length - 1] : ids[at + by];

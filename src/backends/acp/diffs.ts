@@ -8,20 +8,31 @@ export type Change = NonNullable<RequestPayload["changes"]>[number];
 const CONTEXT = 3;
 const NO_NEWLINE = "\\ No newline at end of file";
 
-export function changesIn(content: unknown): Change[] {
+/** `isWhole`: the tool writes whole files, so that what was there before goes. */
+export function changesIn(content: unknown, isWhole = false): Change[] {
   return objectsOf(content).flatMap((entry) => {
     const path = textOf(entry["path"]);
     if (entry["type"] !== "diff" || path === undefined) return [];
     const [before, after] = [stringOf(entry["oldText"]), stringOf(entry["newText"])];
-    return [{ path, kind: kindOf(entry, before, after), diff: toDiff(before ?? "", after ?? "") }];
+    return [
+      {
+        path,
+        kind: isWhole ? wholeKind(kindOf(entry, before, after)) : kindOf(entry, before, after),
+        diff: toDiff(before ?? "", after ?? ""),
+      },
+    ];
   });
 }
 
 function kindOf(entry: JsonObject, before: string | undefined, after: string | undefined): Change["kind"] {
   const told = objectOf(entry["_meta"])["kind"];
-  if (told === "add" || told === "delete" || told === "update") return told;
+  if (told === "add" || told === "delete" || told === "update" || told === "overwrite") return told;
   if (before === undefined) return "add";
   return after === undefined ? "delete" : "update";
+}
+
+function wholeKind(kind: Change["kind"]): Change["kind"] {
+  return kind === "update" ? "overwrite" : kind;
 }
 
 /** One hunk from the first to the last line that differs. */

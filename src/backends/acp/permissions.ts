@@ -1,5 +1,7 @@
 // `session/request_permission` → what a person sees and may decide. Pure.
+
 import type { JsonObject } from "../../base/json.ts";
+import { changesText } from "../../protocol/change-words.ts";
 import type { Choice, RequestPayload, RequestType } from "../../protocol/requests.ts";
 import { titleOf } from "../request-title.ts";
 import { objectOf, objectsOf, optional, stringsOf, textOf } from "../values.ts";
@@ -32,7 +34,7 @@ export function describePermission(
   const changes = request_type === "file_change" ? fileChanges(tool) : [];
   const plan = request_type === "plan" ? textOf(objectOf(tool.input)["plan"]) : undefined;
   const rule = ruleOf(tool, params, cwd);
-  const what = command ?? (changes.map(({ path, kind }) => `${kind} ${path}`).join(", ") || tool.title);
+  const what = command ?? (changesText(changes) || tool.title);
   // What nobody can see, nobody can allow.
   const isShown = what !== undefined || hasInput(tool.input);
   return {

@@ -1,6 +1,8 @@
 // What a tool gave back, from the places where agents put it: the content of its last update, `rawOutput`, or the pieces
 // of a terminal that came in `_meta`.
+
 import type { JsonObject } from "../../base/json.ts";
+import { changesText } from "../../protocol/change-words.ts";
 import { objectOf, objectsOf, stringOf } from "../values.ts";
 import { changesIn } from "./diffs.ts";
 import { toBlock } from "./texts.ts";
@@ -41,7 +43,7 @@ function contentOutput(content: unknown): unknown {
   const entries = objectsOf(content);
   const blocks = entries.flatMap((entry) => {
     if (entry["type"] === "content") return [toBlock(objectOf(entry["content"]))];
-    return changesIn([entry]).map(({ path, kind }) => ({ type: "text", text: `${kind} ${path}` }));
+    return changesIn([entry]).map((change) => ({ type: "text", text: changesText([change]) }));
   });
   if (blocks.length === 0) return undefined;
   const texts = blocks.map((block) => (block.type === "text" ? stringOf(block["text"]) : undefined));

@@ -13,6 +13,8 @@ const RUNNING: ReadonlySet<unknown> = new Set(["in_progress", "completed", "fail
 /** Late updates are told apart from new tools for so many. */
 const REMEMBERED = 1000;
 const MAX_TERMINAL_CHARS = 1_000_000;
+/** Tools that replace a file as a whole: write_file (demian), write (OpenCode), Write (Claude Code). */
+const WRITES_WHOLE = /^(?:write|write_?file|create_?file)$/i;
 const NAME = /^[A-Za-z_][\w-]*$/;
 
 export function updateTool(state: AcpState, update: JsonObject): Report[] {
@@ -83,7 +85,7 @@ export function hasInput(input: unknown): boolean {
 }
 
 export function changesOf(tool: Tool): Change[] {
-  return changesIn(tool.content);
+  return changesIn(tool.content, WRITES_WHOLE.test(nameOf(tool)));
 }
 
 function mergeTool(state: AcpState, id: string, update: JsonObject): Tool {

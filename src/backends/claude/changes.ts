@@ -1,5 +1,5 @@
-// The input of a tool that changes files → what would change. Made from the input alone: no file is read, so line
-// numbers are not known.
+// The input of a tool that changes files → what would change. No file is read, so line numbers are not known; whether
+// a file that is written whole was there before is asked of the caller.
 import * as z from "zod";
 import type { FileChange } from "../../protocol/requests.ts";
 
@@ -26,7 +26,7 @@ const FILE_END = "\\ No newline at end of file";
 /** What an edit looks for may end in the middle of a line. */
 const PART_END = "\\ No newline here";
 
-type ToChange = (input: unknown) => Change | undefined;
+type ToChange = (input: unknown, exists: (path: string) => boolean) => Change | undefined;
 
 const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
   [
@@ -45,14 +45,13 @@ const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
   ],
   [
     "Write",
-    (value) => {
+    (value, exists) => {
       const input = WriteInput.safeParse(value).data;
       if (input === undefined) return undefined;
       const { content } = input;
       const place = content === "" ? "@@ the whole file, empty @@" : "@@ the whole file @@";
       const diff = [place, ...marked("+", linesOf(content, FILE_END))].join("\n");
-      // There may be a file already, and then all of it goes: the worse case is the one to show.
-      return { path: input.file_path, kind: "update", diff };
+      return { path: input.file_path, kind: exists(input.file_path) ? "overwrite" : "add", diff };
     },
   ],
   [
@@ -65,8 +64,12 @@ const CHANGES: ReadonlyMap<string, ToChange> = new Map<string, ToChange>([
 ]);
 
 /** Undefined: the tool changes no file, or its input is not what we know. */
-export function toFileChange(tool: string, input: unknown): Change | undefined {
-  return CHANGES.get(tool)?.(input);
+export function toFileChange(
+  tool: string,
+  input: unknown,
+  exists: (path: string) => boolean,
+): Change | undefined {
+  return CHANGES.get(tool)?.(input, exists);
 }
 
 function editChange(path: string, edits: readonly z.infer<typeof Edit>[]): Change {

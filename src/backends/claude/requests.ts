@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { changesText } from "../../protocol/change-words.ts";
 import type { Answer, Choice, Question, RequestPayload, RequestType } from "../../protocol/requests.ts";
 import { titleOf } from "../request-title.ts";
 import type { Ask } from "../types.ts";
@@ -23,6 +24,8 @@ export interface Place {
   cwd: string;
   configDir: string;
   settings: SettingsFiles;
+  /** Whether there is a file now: writing it is another thing then. */
+  exists(path: string): boolean;
 }
 
 const DECLINED = "The user declined this.";
@@ -107,9 +110,12 @@ interface Description extends Omit<Partial<RequestPayload>, "title" | "choices">
 }
 
 function describe(tool: string, input: JsonObject, place: Place, plan: string | undefined): Description {
-  const change = toFileChange(tool, input);
-  if (change !== undefined)
-    return { request_type: "file_change", changes: [change], title: { text: change.path } };
+  const change = toFileChange(tool, input, place.exists);
+  if (change !== undefined) {
+    // The tool's name says it already where a part of a file changes.
+    const title = { text: change.kind === "update" ? change.path : changesText([change]) };
+    return { request_type: "file_change", changes: [change], title };
+  }
   if (tool === "Bash" && typeof input["command"] === "string") {
     const { command } = input as { command: string };
     return { request_type: "command", command, cwd: place.cwd, title: { text: command } };

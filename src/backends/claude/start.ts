@@ -1,4 +1,5 @@
 // From a start order to a running claude: which program, which arguments, fresh or resumed.
+import { existsSync } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { CodedError } from "../../base/coded-error.ts";
 import { findProgram } from "../find-program.ts";
@@ -68,7 +69,7 @@ async function hasNothingToResume(order: StartOrder, id: string, context: Contex
 async function placeOf(options: ClaudeOptions, env: Environment): Promise<() => Place> {
   const cwd = await realCwd(options);
   const settings = await locateSettings(env, cwd);
-  return () => ({ cwd, configDir: configDir(env), settings: settings() });
+  return () => ({ cwd, configDir: configDir(env), settings: settings(), exists: existsSync });
 }
 
 /** As claude sees it. */

@@ -15,6 +15,7 @@ import {
   sessionSheet,
   sessionTable,
   sessionTree,
+  stateName,
   treeOf,
 } from "./session-lines.ts";
 import { ACTIVITY_STATE_NAMES } from "./states.ts";
@@ -94,7 +95,7 @@ export const STATUS: Command = {
     const counts = Object.fromEntries(
       ACTIVITY_STATE_NAMES.map((state) => [
         state,
-        sessions.filter(({ activity_state }) => activity_state === state).length,
+        sessions.filter((session) => stateName(session) === state).length,
       ]),
     );
     const { output } = context;

@@ -1,7 +1,7 @@
 // Sessions as tables, trees and sheets. Pure: views in, lines out.
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { Action, SessionView } from "../../client/index.ts";
-import { cutTo } from "../bar.ts";
+import type { Action, FilterState, SessionView } from "../../client/index.ts";
+import { columnsOf, cutToColumns } from "../columns.ts";
 import { duration } from "../duration.ts";
 import { type Style, table } from "../output.ts";
 import { shortIds } from "./find.ts";
@@ -38,12 +38,12 @@ export function sessionTree(views: readonly SessionView[], columns: number, nowM
 /** On a narrow screen a name gives way, so that the state, two columns behind it, is still to be seen. */
 function fitted(rows: readonly string[][], columns: number): string[] {
   const all = [HEADER, ...rows];
-  const width = (at: number): number => Math.max(...all.map((row) => row[at]?.length ?? 0));
+  const width = (at: number): number => Math.max(...all.map((row) => columnsOf(row[at] ?? "")));
   const gaps = 3 * "  ".length;
   // A name and a line that are cut end with a sign each.
   const left = columns - width(0) - width(2) - width(3) - gaps - 2;
   const nameWidth = Math.max(MIN_NAME, Math.min(MAX_NAME, left));
-  const cut = rows.map((row) => row.map((cell, at) => (at === 1 ? cutTo(cell, nameWidth) : cell)));
+  const cut = rows.map((row) => row.map((cell, at) => (at === 1 ? cutToColumns(cell, nameWidth + 1) : cell)));
   return table([HEADER, ...cut], columns);
 }
 
@@ -175,8 +175,14 @@ function waitsText({ pending_requests: own, family_pending_requests: family }: S
   return [...(own > 0 ? [String(own)] : []), ...(below > 0 ? [`+${below} below`] : [])].join(" ");
 }
 
-function stateOf({ activity_state, stalled, held }: SessionView): string {
-  return [activity_state, ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(
+/** A session that failed is not merely idle. */
+export function stateName({ activity_state, failed }: SessionView): FilterState {
+  return failed ? "failed" : activity_state;
+}
+
+function stateOf(view: SessionView): string {
+  const { stalled, held } = view;
+  return [stateName(view), ...(stalled ? ["stalled"] : []), ...(held === undefined ? [] : ["held"])].join(
     ", ",
   );
 }
@@ -198,8 +204,6 @@ function styled(views: readonly SessionView[], [header = "", ...lines]: readonly
 
 function styleOf(view: SessionView): Style | undefined {
   if (isWaiting(view) || view.stalled) return "yellow";
-  if (view.activity_state === "stopped") return "dim";
-  if (view.last_result !== undefined && view.last_result.subtype !== "success" && view.turn === undefined)
-    return "red";
-  return undefined;
+  if (view.failed) return "red";
+  return view.activity_state === "stopped" ? "dim" : undefined;
 }

@@ -1,13 +1,15 @@
-// The names of the activity states, without the schemas they come from.
-import type { ActivityState } from "../../client/index.ts";
+// What sessions can be filtered by, without the schemas it comes from.
+import type { FilterState } from "../../client/index.ts";
 
-const STATES: Record<ActivityState, true> = {
+const STATES: Record<FilterState, true> = {
   working: true,
   thinking: true,
   waiting_input: true,
   waiting_permission: true,
   idle: true,
   stopped: true,
+  starting: true,
+  failed: true,
 };
 
-export const ACTIVITY_STATE_NAMES = Object.keys(STATES) as readonly ActivityState[];
+export const ACTIVITY_STATE_NAMES = Object.keys(STATES) as readonly FilterState[];

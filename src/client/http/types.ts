@@ -5,7 +5,7 @@ import type { WireFrame } from "../frames.ts";
 
 export type { Action } from "../../protocol/actions.ts";
 export type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
-export type { ActivityState } from "../../protocol/session.ts";
+export type { ActivityState, FilterState } from "../../protocol/session.ts";
 export type { Stats, ToolStat, TurnStat, WaitStat } from "../../protocol/stats.ts";
 export type {
   ChangeView,

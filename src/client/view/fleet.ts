@@ -44,7 +44,7 @@ export function applyChanges(fleet: Fleet, inputs: readonly FleetInput[]): Fleet
 }
 
 /** Those that wait first, with their families; then those that work, then by their last activity. */
-export function fleetRows(fleet: Fleet, now: number): FleetRow[] {
+export function fleetRows(fleet: Fleet): FleetRow[] {
   const below = childrenOf(fleet);
   const seen = new Set<string>();
   const family = (session: SessionView): Family => {
@@ -52,7 +52,7 @@ export function fleetRows(fleet: Fleet, now: number): FleetRow[] {
     const children = (below.get(session.session_id) ?? [])
       .filter(({ session_id }) => !seen.has(session_id))
       .map(family);
-    const place = [ownPlace(fleet, session, now), ...children.map((child) => child.place)].reduce(earlier);
+    const place = [ownPlace(fleet, session), ...children.map((child) => child.place)].reduce(earlier);
     return { session, children: children.sort(byPlace), place };
   };
   const roots = (below.get(undefined) ?? []).map(family);
@@ -114,7 +114,10 @@ interface Family {
 interface Place {
   /** 0 waits, 1 works, 2 does neither. */
   rank: number;
-  /** Among those that wait the longest wait, else how long ago it was active, in minutes: rows must not hop about. */
+  /**
+   * Among those that wait the longest wait, else the minute in which it was last active, newest first. Never the age:
+   * that changes while nothing happens, and rows would change places.
+   */
   order: number;
   started: number;
 }
@@ -131,16 +134,16 @@ function childrenOf({ sessions }: Fleet): Map<string | undefined, SessionView[]>
   return below;
 }
 
-function ownPlace({ requests }: Fleet, session: SessionView, now: number): Place {
+function ownPlace({ requests }: Fleet, session: SessionView): Place {
   const { session_id, started_at_ms, turn, pending_requests } = session;
   const started = -started_at_ms;
   // The oldest stand first in the map.
   const asked = [...requests.values()].find((request) => request.session_id === session_id);
   if (asked !== undefined || pending_requests > 0)
-    return { rank: 0, order: asked?.requested_at_ms ?? now, started };
+    return { rank: 0, order: asked?.requested_at_ms ?? Number.MAX_SAFE_INTEGER, started };
   const isAtWork = turn !== undefined;
   const activeMs = Math.max(session.last_event_at_ms ?? 0, session.last_active_at_ms);
-  const order = isAtWork ? 0 : Math.max(0, Math.floor((now - activeMs) / 60_000));
+  const order = isAtWork ? 0 : -Math.floor(activeMs / 60_000);
   return { rank: isAtWork ? 1 : 2, order, started };
 }
 

@@ -3,7 +3,9 @@
 import { NO_WAIT, waitedMs } from "../../base/wait-clock.ts";
 import { notRunText } from "../../protocol/not-run.ts";
 import type { SessionView } from "../../protocol/views.ts";
-import type { FileChange, NoticeEntry, ResultEntry, ToolEntry, ToolStatus, View } from "./types.ts";
+import type { NoticeEntry, ResultEntry, ToolEntry, ToolStatus, View } from "./types.ts";
+
+export { changeWord } from "../../protocol/change-words.ts";
 
 type State = SessionView["activity_state"];
 
@@ -15,10 +17,13 @@ export const STATE_WORDS: Readonly<Record<State, string>> = {
   waiting_permission: "needs approval",
   idle: "idle",
   stopped: "stopped",
+  starting: "starting",
 };
 
 /** What a session does, in a word or two. */
-export function stateText({ activity_state, stalled, held, pending_requests }: SessionView): string {
+export function stateText(session: SessionView): string {
+  const { activity_state, stalled, held, pending_requests } = session;
+  if (session.failed && pending_requests === 0) return held === undefined ? "failed" : "failed, held";
   const isWaiting = activity_state === "waiting_input" || activity_state === "waiting_permission";
   const state = STATE_WORDS[activity_state] ?? activity_state;
   const word = pending_requests > 0 && !isWaiting ? `${state}, asks` : state;
@@ -38,18 +43,6 @@ export const TOOL_STATUS_WORDS: Readonly<Record<ToolStatus, string>> = {
   not_run: "not run",
   unknown: "no result",
 };
-
-const CHANGE_WORDS: Readonly<Record<FileChange["kind"], string>> = {
-  add: "new file",
-  overwrite: "overwrite",
-  update: "edit",
-  delete: "delete",
-};
-
-/** What a change does to its file. */
-export function changeWord(kind: FileChange["kind"]): string {
-  return CHANGE_WORDS[kind] ?? kind;
-}
 
 /** How a tool call stands, with the reason where it never ran. */
 export function toolStatusText({ status, not_run }: Pick<ToolEntry, "status" | "not_run">): string {

@@ -77,7 +77,7 @@ export function sessionLine(row: FleetRow, isSelected: boolean, width: number, n
   const mark = piece(isSelected ? "▌ " : "  ", isSelected ? STYLE.accent : STYLE.none);
   const cells = columnsFor(width).flatMap((column) => padded(column.cell(row, nowMs), column));
   const line = cutLine([mark, ...cells], width);
-  const isDim = row.session.activity_state === "stopped" && !row.isWaiting;
+  const isDim = row.session.activity_state === "stopped" && !row.isWaiting && !row.session.failed;
   const styled = isDim ? line.map(({ text, style }) => piece(text, both(STYLE.dim, style))) : line;
   if (!isSelected) return styled;
   const filled = [...styled, piece(" ".repeat(Math.max(0, width - lineWidth(styled))))];

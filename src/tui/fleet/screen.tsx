@@ -44,7 +44,7 @@ class FleetScreen implements Screen {
     this.#ahead = setTimeout(() => this.#loaded().catch(() => undefined), AHEAD_MS);
     driver.start((fleet) => {
       const news = fleetNews(this.#state.fleet, fleet);
-      this.#state = withFleet(this.#state, fleet, Date.now());
+      this.#state = withFleet(this.#state, fleet);
       for (const one of news) app.notify(one);
       this.#fillForm(fleet.link.state === "live");
       this.#changed("soon");
@@ -64,7 +64,7 @@ class FleetScreen implements Screen {
     if (this.#isOpening) return;
     const { cwd } = process;
     const page = pageOf(this.#app.size().rows);
-    const { state, effects } = onKey(this.#state, input, { nowMs: Date.now(), page, cwd: cwd() });
+    const { state, effects } = onKey(this.#state, input, { page, cwd: cwd() });
     this.#state = state;
     for (const effect of effects) this.#carryOut(effect);
     this.#changed("now");

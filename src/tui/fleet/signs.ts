@@ -12,7 +12,7 @@ type State = SessionView["activity_state"];
 
 /** The most pressing thing about it. */
 export function signOf(session: SessionView): Sign {
-  const { activity_state, pending_requests, family_pending_requests, stalled, held, last_result } = session;
+  const { activity_state, pending_requests, family_pending_requests, stalled, held, failed } = session;
   if (pending_requests > 0) {
     const asks = activity_state === "waiting_input" ? "waiting_input" : "waiting_permission";
     return { ...plain(asks), style: both(STYLE.bold, STYLE.warn) };
@@ -22,9 +22,7 @@ export function signOf(session: SessionView): Sign {
   const isAtRest = activity_state === "idle" || activity_state === "stopped";
   if (!isAtRest) return active;
   if (held !== undefined) return { sign: "!", word: "held", style: STYLE.warn };
-  const hasFailed =
-    last_result !== undefined && last_result.subtype !== "success" && last_result.subtype !== "interrupted";
-  if (hasFailed) return { sign: "✗", word: "failed", style: STYLE.bad };
+  if (failed) return { sign: "✗", word: "failed", style: STYLE.bad };
   if (family_pending_requests > 0) return { ...active, word: `${active.word}, ? below` };
   return active;
 }

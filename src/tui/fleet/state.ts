@@ -42,7 +42,6 @@ export interface Step {
 }
 
 export interface KeyContext {
-  nowMs: number;
   /** How many rows a page has. */
   page: number;
   cwd: string;
@@ -58,8 +57,8 @@ export const FIRST_STATE: FleetState = {
   mode: { kind: "list" },
 };
 
-export function withFleet(state: FleetState, fleet: Fleet, nowMs: number): FleetState {
-  return listed({ ...state, fleet }, nowMs);
+export function withFleet(state: FleetState, fleet: Fleet): FleetState {
+  return listed({ ...state, fleet });
 }
 
 export function selectedSession({ rows, index }: FleetState): SessionView | undefined {
@@ -75,7 +74,7 @@ export function onKey(before: FleetState, input: Input, context: KeyContext): St
     case "list":
       return onListKey(state, input, context);
     case "filter":
-      return onFilterKey(state, input, context);
+      return onFilterKey(state, input);
     case "rename":
       return onRenameKey(state, state.mode, input);
     case "confirm":
@@ -107,15 +106,15 @@ function onListKey(state: FleetState, input: Input, context: KeyContext): Step {
     case "filter":
       return only({ ...state, mode: { kind: "filter" } });
     case "hide_stopped":
-      return only(listed({ ...state, hidesStopped: !state.hidesStopped }, context.nowMs));
+      return only(listed({ ...state, hidesStopped: !state.hidesStopped }));
     case "new":
-      return does(inMode(state, { kind: "form", form: newForm(session?.cwd ?? context.cwd) }), {
+      return does(inMode(state, { kind: "form", form: newForm(context.cwd) }), {
         kind: "backends",
       });
     case "help":
       return only(inMode(state, { kind: "help", top: 0 }));
     case "escape":
-      return only(listed({ ...state, filter: EMPTY_EDITOR }, context.nowMs));
+      return only(listed({ ...state, filter: EMPTY_EDITOR }));
     case "leave":
       return does(state, { kind: "leave" });
     case "open":
@@ -156,16 +155,16 @@ function rename(state: FleetState, { session_id, name }: SessionView): Step {
 }
 
 /** The list follows as one types; Enter keeps the filter, Escape takes it away. */
-function onFilterKey(state: FleetState, input: Input, { nowMs }: KeyContext): Step {
+function onFilterKey(state: FleetState, input: Input): Step {
   const typed = typedOf(input);
   if (typed === "enter") return only(inMode(state, { kind: "list" }));
   if (typed === "escape" || typed === "ctrl-c")
-    return only(listed({ ...state, filter: EMPTY_EDITOR, mode: { kind: "list" } }, nowMs));
+    return only(listed({ ...state, filter: EMPTY_EDITOR, mode: { kind: "list" } }));
   if (typed === "up") return only(moved(state, state.index - 1));
   if (typed === "down") return only(moved(state, state.index + 1));
   if (typed === "backspace" && state.filter.text === "") return only(inMode(state, { kind: "list" }));
   const filter = editWith(state.filter, input, true) ?? state.filter;
-  return only(filter === state.filter ? state : listed({ ...state, filter }, nowMs));
+  return only(filter === state.filter ? state : listed({ ...state, filter }));
 }
 
 function onRenameKey(state: FleetState, mode: Extract<Mode, { kind: "rename" }>, input: Input): Step {
@@ -214,11 +213,11 @@ function toNextWaiting(state: FleetState): FleetState {
 }
 
 /** The rows anew; the mark stays on its session, or where that was. */
-function listed(state: FleetState, nowMs: number): FleetState {
+function listed(state: FleetState): FleetState {
   const words = state.filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = fleetRows(state.fleet, nowMs).filter(
+  const rows = fleetRows(state.fleet).filter(
     ({ session, isWaiting }) =>
-      (!state.hidesStopped || isWaiting || session.activity_state !== "stopped") &&
+      (!state.hidesStopped || isWaiting || session.failed || session.activity_state !== "stopped") &&
       words.every((word) => textOf(session).includes(word)),
   );
   const found = rows.findIndex(({ session }) => session.session_id === state.selected);

@@ -114,7 +114,9 @@ function send(ui: SessionUi, isNow: boolean, context: UiContext): Step {
     }
     return sent(ui, { kind: "command", name: word, rest: text.slice(word.length).trim() });
   }
-  if (waiting(ui).length > 0) return step(told(ui, "warn", gateText(ui)));
+  // Sending now interrupts the turn, which takes its requests back with it; so `sm send --now` does.
+  const isInTheWay = waiting(ui).length > 0 && !(isNow && isTurnRunning(ui));
+  if (isInTheWay) return step(told(ui, "warn", gateText(ui)));
   const message = word === "" && text.startsWith("/") ? ` ${text}` : text;
   return sent({ ...ui, history: remember(ui.history, message) }, { kind: "send", text: message, isNow });
 }

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toFileChange } from "../../../src/backends/claude/changes.ts";
+import { toFileChange as changeOf } from "../../../src/backends/claude/changes.ts";
+
+const toFileChange = (tool: string, input: unknown) => changeOf(tool, input, () => false);
 
 const edit = (old_string: string, new_string: string, more: object = {}) =>
   toFileChange("Edit", { file_path: "/f", old_string, new_string, ...more });
@@ -30,7 +32,9 @@ describe("what a tool would change", () => {
     ["a\nb", "@@ the whole file @@\n+a\n+b\n\\ No newline at end of file"],
     ["", "@@ the whole file, empty @@"],
   ])("a file that is written: %j", (content, diff) => {
-    expect(toFileChange("Write", { file_path: "/f", content })).toEqual({ path: "/f", kind: "update", diff });
+    expect(toFileChange("Write", { file_path: "/f", content })).toEqual({ path: "/f", kind: "add", diff });
+    const there = changeOf("Write", { file_path: "/f", content }, (path) => path === "/f");
+    expect(there).toEqual({ path: "/f", kind: "overwrite", diff });
   });
 
   test("whatever the texts are, a change of them is seen in the diff", () => {

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../../../src/base/json.ts";
 import { type Answer, DECISIONS, RequestPayload } from "../../../src/protocol/requests.ts";
 
 const settings = { userSettings: "/u", projectSettings: "/p", localSettings: "/l", gitIgnore: "/g" };
-const PLACE: Place = { cwd: "/cwd", configDir: "/config", settings };
+const PLACE: Place = { cwd: "/cwd", configDir: "/config", settings, exists: () => false };
 
 interface Heard {
   asks: Ask[];

@@ -16,7 +16,7 @@ function listen(configDir = mkdtempSync(join(root, "config-"))) {
   const asks: Ask[] = [];
   const refused: string[] = [];
   const pending = new Pending({
-    place: () => ({ cwd: "/cwd", configDir, settings }),
+    place: () => ({ cwd: "/cwd", configDir, settings, exists: () => false }),
     ask: (ask) => asks.push(ask),
     withdrawn: () => undefined,
     write: async (line) => void refused.push(line),

@@ -15,6 +15,7 @@ const PLACE: Place = {
     projectSettings: `${CWD}/.claude/settings.json`,
     localSettings: `${CWD}/.claude/settings.local.json`,
   },
+  exists: (path) => path.endsWith("old.txt"),
 };
 
 /** Everything that was asked in a recorded conversation. */
@@ -142,10 +143,14 @@ describe("recorded requests", () => {
     const [write, edit, fetch] = asksOf("56-approval-of-file-changes");
     expect(write?.request_type).toBe("file_change");
     expect(write?.payload.changes).toEqual([
-      { path: `${CWD}/new.txt`, kind: "update", diff: "@@ the whole file @@\n+a\n+b" },
+      { path: `${CWD}/new.txt`, kind: "add", diff: "@@ the whole file @@\n+a\n+b" },
     ]);
     expect(edit?.payload.changes).toEqual([
       { path: `${CWD}/old.txt`, kind: "update", diff: "@@\n one\n-two\n+2" },
+    ]);
+    expect([write, edit].map((asked) => asked?.payload.title)).toEqual([
+      `Write: new file ${CWD}/new.txt`,
+      `Edit: ${CWD}/old.txt`,
     ]);
     expect(edit?.payload.choices.map((choice) => choice.decision)).not.toContain("acceptAlways");
     expect(fetch).toMatchObject({

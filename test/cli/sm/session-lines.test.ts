@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import {
   actionText,
@@ -62,10 +63,31 @@ describe("the table", () => {
     [{ pending_requests: 1 }, "yellow"],
     [{ stalled: true }, "yellow"],
     [{ activity_state: "stopped" }, "dim"],
-    [{ last_result: { turn_id: "t", subtype: "error", ended_at_ms: 0 } }, "red"],
+    [{ failed: true }, "red"],
+    [{ activity_state: "stopped", failed: true }, "red"],
     [{}, undefined],
   ] as const)("a session with %j stands out as %s", (fields, style) => {
     expect(sessionTable([aView(fields as object)], 80, NOW)[1]?.style).toBe(style);
+  });
+
+  test.each([
+    [{ activity_state: "stopped", failed: true }, "failed"],
+    [{ activity_state: "starting" }, "starting"],
+  ] as const)("a session with %j has the state %s", (fields, state) => {
+    expect(sessionTable([aView(fields)], 80, NOW)[1]?.text.split(/\s{2,}/)).toContain(state);
+  });
+
+  test("its columns stand below each other whatever the names are written in", () => {
+    const names = ["plain", "修復テスト", "🛠️ tools", "e\u0301te\u0301", "👩‍👩‍👧 family"];
+    const views = names.map((name, at) => aView({ session_id: `s${at}`, name, activity_state: "idle" }));
+    const lines = texts(sessionTable(views, 120, NOW));
+    const at = lines.map((line) => stringWidth(line.slice(0, line.search(/ idle | STATE /))));
+    expect(new Set(at).size).toBe(1);
+  });
+
+  test("a wide name is cut to its column, and no row is wider than the screen", () => {
+    const views = [aView({ session_id: "s", name: "修".repeat(40) })];
+    for (const { text } of sessionTable(views, 60, NOW)) expect(stringWidth(text)).toBeLessThanOrEqual(60);
   });
 });
 

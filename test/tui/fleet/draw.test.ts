@@ -92,7 +92,7 @@ test("a wide terminal has the details of the marked one beside the list, a narro
 test("a daemon that is away is told, and the list stays as it was", () => {
   const before = aList({ session_id: "a", name: "fixer" });
   const fleet = { ...before.fleet, link: { state: "lost", message: "no daemon\u001b[31m" } as const };
-  const { rows } = draw(withFleet(before, fleet, NOW_MS));
+  const { rows } = draw(withFleet(before, fleet));
   expect(rows[0]).toContain("✗ daemon away");
   expect(rows[2]).toContain("fixer");
   expect(rows.at(-2)).toContain("no daemon\\x1b[31m");

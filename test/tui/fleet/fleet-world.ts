@@ -5,7 +5,7 @@ import { type Effect, FIRST_STATE, type FleetState, onKey, withFleet } from "../
 import { aView } from "../../client/session-views.ts";
 
 export const NOW_MS = 1_000_000_000;
-export const CONTEXT = { nowMs: NOW_MS, page: 5, cwd: "/home/me" };
+export const CONTEXT = { page: 5, cwd: "/home/me" };
 
 export function aFleet(...sessions: Partial<SessionView>[]): Fleet {
   return applyChanges(emptyFleet(), [
@@ -15,7 +15,7 @@ export function aFleet(...sessions: Partial<SessionView>[]): Fleet {
 }
 
 export function aList(...sessions: Partial<SessionView>[]): FleetState {
-  return withFleet(FIRST_STATE, aFleet(...sessions), NOW_MS);
+  return withFleet(FIRST_STATE, aFleet(...sessions));
 }
 
 export const TURN = { turn_id: "t1", started_at_ms: NOW_MS };

@@ -1,7 +1,7 @@
 // What keys do in the list of all sessions.
 import { expect, test } from "vitest";
 import { onKey, withFleet } from "../../../src/tui/fleet/state.ts";
-import { aFleet, aList, CONTEXT, NOW_MS, press, TURN } from "./fleet-world.ts";
+import { aFleet, aList, CONTEXT, press, TURN } from "./fleet-world.ts";
 
 const waiting = { pending_requests: 1, activity_state: "waiting_permission", turn: TURN } as const;
 
@@ -9,14 +9,14 @@ test("the mark stays on its session when the list is in another order", () => {
   const list = press(aList({ session_id: "a" }, { session_id: "b" }, { session_id: "c" }), "down").state;
   expect(list.selected).toBe("b");
   const fleet = aFleet({ session_id: "a" }, { session_id: "b" }, { session_id: "c", ...waiting });
-  const moved = withFleet(list, fleet, NOW_MS);
+  const moved = withFleet(list, fleet);
   expect(moved.rows.map(({ session }) => session.session_id)).toEqual(["c", "a", "b"]);
   expect(moved).toMatchObject({ selected: "b", index: 2 });
 });
 
 test("when the marked session is removed, the one in its place is marked", () => {
   const list = press(aList({ session_id: "a" }, { session_id: "b" }, { session_id: "c" }), "down").state;
-  expect(withFleet(list, aFleet({ session_id: "a" }, { session_id: "c" }), NOW_MS).selected).toBe("c");
+  expect(withFleet(list, aFleet({ session_id: "a" }, { session_id: "c" })).selected).toBe("c");
 });
 
 test("a goes to the next one that waits, round and round, and says when none does", () => {
@@ -65,7 +65,7 @@ test("D asks, and only y forgets the session that was asked about", () => {
   const asked = press(list, "D").state;
   for (const key of ["n", "enter", "D", "escape", " "]) expect(press(asked, key).effects).toEqual([]);
   expect(press(list, "D", "n", "y").effects).toEqual([]);
-  const changed = withFleet(asked, aFleet({ session_id: "b", ...waiting }, { session_id: "a" }), NOW_MS);
+  const changed = withFleet(asked, aFleet({ session_id: "b", ...waiting }, { session_id: "a" }));
   expect(press(changed, "y").effects).toEqual([{ kind: "remove", session_id: "a" }]);
 });
 
@@ -106,10 +106,10 @@ test("stopped sessions can be hidden, but not one that has something waiting bel
   expect(press(list, "h", "h").state.rows).toHaveLength(4);
 });
 
-test("n asks for the agents and starts with the directory of the marked session", () => {
+test("n asks for the agents and starts in the directory where the program was run", () => {
   const { state, effects } = press(aList({ cwd: "/home/site" }), "n");
   expect(effects).toEqual([{ kind: "backends" }]);
-  expect(state.mode).toMatchObject({ kind: "form", form: { cwd: { text: "/home/site" } } });
+  expect(state.mode).toMatchObject({ kind: "form", form: { cwd: { text: CONTEXT.cwd } } });
 });
 
 test("keys in an empty list do nothing", () => {

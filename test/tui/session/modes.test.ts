@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Choice } from "../../../src/protocol/requests.ts";
+import { aView } from "../../client/session-views.ts";
 import { commandRequest, inputRequest } from "../support/scripted-driver.ts";
 import { keys, liveView, Player, typed } from "../support/ui.ts";
 
@@ -15,6 +16,14 @@ describe("chat", () => {
     const player = new Player().press(...typed("hello"), ...keys("enter"));
     expect(player.effects).toEqual([{ kind: "send", text: "hello", isNow: false }]);
     expect(player.ui.editor.text).toBe("");
+  });
+
+  test("while a request of a running turn waits, sending now goes out, as with sm send --now", () => {
+    const turn = { turn_id: "t", started_at_ms: 1 };
+    const view = liveView({ requests: [ASKED], turn: { started_at_ms: 1 } });
+    const player = new Player({ view: { ...view, session: { ...aView(), ...view.session, turn } } });
+    player.press(...typed("stop that"), ...keys("ctrl-s"));
+    expect(player.effects).toEqual([{ kind: "send", text: "stop that", isNow: true }]);
   });
 
   test("while a request waits it sends nothing, keeps the text and says which key helps", () => {

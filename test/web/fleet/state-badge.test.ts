@@ -20,13 +20,17 @@ describe("the badge of a session", () => {
   });
 
   test("tells of a turn that failed, unless something newer is asked", () => {
-    const error = { code: "auth_failed", message: "log in" };
-    const last_result = { turn_id: "t", subtype: "error", ended_at_ms: 1, error };
-    expect(lookOf(sessionView("s", { activity_state: "idle", last_result }))).toMatchObject({
-      word: "failed",
-    });
-    const asking = sessionView("s", { activity_state: "idle", last_result, pending_requests: 1 });
+    for (const activity_state of ["idle", "stopped"] as const)
+      expect(lookOf(sessionView("s", { activity_state, failed: true }))).toMatchObject({
+        word: "failed",
+        tone: "bad",
+      });
+    const asking = sessionView("s", { activity_state: "idle", failed: true, pending_requests: 1 });
     expect(lookOf(asking)).toMatchObject({ word: "idle, asks", tone: "wait" });
-    expect(lookOf(sessionView("s", { activity_state: "working", last_result })).word).toBe("working");
+  });
+
+  test("tells of an agent that is starting", () => {
+    const look = lookOf(sessionView("s", { activity_state: "starting" }));
+    expect(look).toMatchObject({ word: "starting", tone: "work" });
   });
 });

@@ -35,9 +35,8 @@ interface MadeOf {
   fleet: Fleet;
   search: string;
   folded: ReadonlySet<string>;
-  minute: number;
 }
-const KEYS_OF_LIST = ["fleet", "search", "folded", "minute"] as const;
+const KEYS_OF_LIST = ["fleet", "search", "folded"] as const;
 /** From this width on a row is one line with columns. */
 const WIDE_PX = 760;
 
@@ -86,7 +85,7 @@ class FleetElement extends LitElement {
       return fleet.link.state === "live"
         ? html`<x-welcome .app=${app}></x-welcome>`
         : html`<p class="empty" role="status"><span class="spinner"></span> Looking for sessions…</p>`;
-    this.#arrange(fleet, app.now());
+    this.#arrange(fleet);
     const isHome = app.route.get().name === "home";
     return html`${isHome ? html`<h1 class="visually-hidden">Sessions</h1>` : nothing}
       <div class="fleet-head">
@@ -114,13 +113,13 @@ class FleetElement extends LitElement {
       ${this.#list(app)}`;
   }
 
-  /** Scrolling and the clock draw often, and change nothing of this; the order goes by minutes. */
-  #arrange(fleet: Fleet, now: number): void {
-    const made = { fleet, search: this.#search, folded: this.#folded, minute: Math.floor(now / 60_000) };
+  /** Scrolling and the clock draw often, and change nothing of this. */
+  #arrange(fleet: Fleet): void {
+    const made = { fleet, search: this.#search, folded: this.#folded };
     const { madeOf } = this.#arranged;
     if (madeOf !== undefined && KEYS_OF_LIST.every((key) => madeOf[key] === made[key])) return;
     this.#arranged = { madeOf: made };
-    this.#items = groupRows(searchRows(fleetRows(fleet, now), this.#search), this.#folded);
+    this.#items = groupRows(searchRows(fleetRows(fleet), this.#search), this.#folded);
   }
 
   #totals(app: App): TemplateResult {

@@ -15,7 +15,7 @@ export interface RowItem {
 }
 export type Item = { kind: "group"; group: Group; count: number } | RowItem;
 
-const WORKING = new Set(["working", "thinking"]);
+const WORKING = new Set(["working", "thinking", "starting"]);
 
 /** Rows that match, with those above them in the tree. */
 export function searchRows(rows: readonly FleetRow[], search: string): FleetRow[] {
@@ -89,7 +89,10 @@ function groupOf(family: readonly FleetRow[]): Group {
   if (family.some(({ isWaiting }) => isWaiting)) return "waiting";
   const states = family.map(({ session }) => session.activity_state);
   if (states.some((state) => WORKING.has(state))) return "working";
-  return states.every((state) => state === "stopped") ? "stopped" : "idle";
+  // What failed is not hidden among what was merely put away.
+  return family.every(({ session }) => session.activity_state === "stopped" && !session.failed)
+    ? "stopped"
+    : "idle";
 }
 
 export function isAsking({ activity_state, pending_requests }: SessionView): boolean {

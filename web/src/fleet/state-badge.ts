@@ -17,6 +17,7 @@ const LOOKS: Record<SessionView["activity_state"], Omit<Look, "word">> = {
   thinking: { icon: "think", tone: "muse" },
   idle: { icon: "idle", tone: "none" },
   stopped: { icon: "stopped", tone: "none" },
+  starting: { icon: "work", tone: "work" },
 };
 const TROUBLE = { icon: "stalled", tone: "bad" } as const;
 
@@ -24,7 +25,7 @@ const TROUBLE = { icon: "stalled", tone: "bad" } as const;
 export function lookOf(session: SessionView): Look {
   const isOver = session.activity_state === "idle" || session.activity_state === "stopped";
   const isAsking = session.pending_requests > 0;
-  if (isOver && !isAsking && session.last_result?.error !== undefined) return { ...TROUBLE, word: "failed" };
+  if (isOver && !isAsking && session.failed) return { ...TROUBLE, word: "failed" };
   const look = isOver && isAsking ? LOOKS.waiting_permission : LOOKS[session.activity_state];
   return { ...(session.stalled ? TROUBLE : look), word: stateText(session) };
 }

@@ -53,7 +53,8 @@ export class ComposerElement extends LitElement {
   }
 
   override render(): unknown {
-    const cannot = this.isSending || this.isBlocked || this.text.trim() === "";
+    const cannotNow = this.isSending || this.text.trim() === "";
+    const cannot = cannotNow || this.isBlocked;
     return html`<form class="composer" data-disabled=${this.isBlocked} @submit=${this.#onSubmit}>
       <label class="visually-hidden" for="composer-text">Message to the agent</label>
       <textarea
@@ -73,7 +74,7 @@ export class ComposerElement extends LitElement {
           ${
             this.isWorking
               ? html`<button type="button" class="quiet" title="Stop the turn (Shift-X)" @click=${() => this.#tell("interrupt")}>Interrupt</button>
-                  <button type="button" ?disabled=${cannot} title="Stop the turn and send this instead (Ctrl-Enter)" @click=${() => void this.#send(true)}>Send now</button>`
+                  <button type="button" ?disabled=${cannotNow} title="Stop the turn and send this instead (Ctrl-Enter)" @click=${() => void this.#send(true)}>Send now</button>`
               : nothing
           }
           <button type="submit" class="primary" ?disabled=${cannot}>${this.isWorking ? "Queue" : "Send"}</button>
@@ -159,7 +160,8 @@ export class ComposerElement extends LitElement {
 
   async #send(isNow: boolean): Promise<void> {
     const { sessionId, text } = this;
-    if (this.isSending || this.isBlocked || text.trim() === "") return;
+    // Sending now interrupts the turn, which takes its requests back with it.
+    if (this.isSending || (this.isBlocked && !isNow) || text.trim() === "") return;
     this.isSending = true;
     this.problem = "";
     this.#recall = undefined;

@@ -1,5 +1,6 @@
 // Approval of a patch. The request carries neither paths nor diff: they are in the item that it names.
 import type { JsonObject } from "../../../base/json.ts";
+import { changesText } from "../../../protocol/change-words.ts";
 import type { Choice, RequestPayload } from "../../../protocol/requests.ts";
 import { titleOf } from "../../request-title.ts";
 import { isObjectEntry, objectOf, optional, stringOf, textOf } from "../../values.ts";
@@ -29,7 +30,7 @@ export function askLegacyFileChange(_state: CodexState, params: JsonObject): Ask
 
 function toPayload(params: JsonObject, changes: Change[], decline: Choice): RequestPayload {
   const root = textOf(params["grantRoot"]);
-  const what = changes.map(({ path, kind }) => `${kind} ${path}`).join(", ");
+  const what = changesText(changes);
   const session =
     root === undefined ? FOR_SESSION : { ...FOR_SESSION, remembers: [`writing anywhere under ${root}`] };
   // What nobody can see, nobody can allow.

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { CodedError } from "../../../base/coded-error.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
-import { ACTIVITY_STATES, SessionId } from "../../../protocol/session.ts";
+import { FILTER_STATES, SessionId } from "../../../protocol/session.ts";
 import {
   ActionsReply,
   DeletedReply,
@@ -65,7 +65,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       parent: SessionId.optional().describe("Children of this session."),
       name: z.string().optional(),
       cwd: z.string().optional(),
-      state: listOf(ACTIVITY_STATES).optional().describe("Activity states, separated by commas."),
+      state: listOf(FILTER_STATES).optional().describe("Activity states, or `failed`, separated by commas."),
       live: Flag.optional().describe("Only those that are in the daemon's memory."),
       limit: wholeNumber(1, 10_000).optional().describe("At most so many."),
     }),
