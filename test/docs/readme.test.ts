@@ -162,7 +162,7 @@ function simplify(text: string): string {
     .replace(/\b[0-9a-f]{8}\b/g, "ID")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/^\d\d:\d\d:\d\d\b/gm, "TIME")
-    .replace(/( \(\d+(\.\d+)? ?m?s\))+$/gm, "")
+    .replace(/( \((?:waited )?\d+(\.\d+)? ?m?s\))+$/gm, "")
     .replace(/\b\d+s\b/g, "Ns")
     .replace(/ {2,}/g, "  ")
     .trim();
