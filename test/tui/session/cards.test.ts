@@ -28,6 +28,7 @@ function claude(tool_name: string, input: object, ...permission_suggestions: obj
       projectSettings: `${CWD}/.claude/settings.json`,
       localSettings: `${CWD}/.claude/settings.local.json`,
     },
+    exists: () => true,
   };
   const body = { subtype: "can_use_tool", tool_name, input, tool_use_id: "t1", permission_suggestions };
   const found = toAsked({ request_id: "r1", subtype: "can_use_tool", body }, place);
