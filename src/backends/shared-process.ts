@@ -3,7 +3,7 @@
 import { type ChildExit, type ChildOrder, within } from "../base/child.ts";
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import type { JsonObject } from "../base/json.ts";
-import { FrameReader } from "../base/json-lines.ts";
+import { FrameReader, type LineAside } from "../base/json-lines.ts";
 import { JsonRpcPeer, type RpcAnswer, type RpcErrorBody, type RpcId, RpcSilence } from "../base/jsonrpc.ts";
 import type { Log } from "../base/log.ts";
 import { AgentProcess, EXIT_FOLLOWS_MS } from "./agent-process.ts";
@@ -17,7 +17,7 @@ export interface Resident {
   readonly isBusy: boolean;
   stderr(line: string): void;
   /** A line that could not be read, so perhaps something of this session. */
-  unreadable(size: number, reason: string): void;
+  unreadable(size: number, reason: string, aside?: LineAside["data"]): void;
   processEnded(why: Ended): void;
 }
 
@@ -41,6 +41,8 @@ export interface SharedProcessParts<R extends Resident, T extends ResidentRouter
   finishMs: number;
   graceMs?: number;
   log: Log;
+  /** Notifications without which a turn never ends. */
+  vital?: ReadonlySet<unknown>;
   /** `size`: bytes on the wire. */
   notification(method: string, params: JsonObject, size: number, message: JsonObject): void;
   request(id: RpcId, method: string, params: JsonObject, size: number): void;
@@ -86,7 +88,7 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
           this.#size = size;
           this.#peer.receive(frame);
         },
-        skipped: (size, reason) => this.#skipped(size, reason),
+        skipped: (size, reason, aside) => this.#skipped(size, reason, aside),
       }),
       finishMs: parts.finishMs,
       ...optional("graceMs", parts.graceMs),
@@ -198,10 +200,20 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     if (busy.length === 0) this.#parts.strayLine(line);
   }
 
-  #skipped(size: number, reason: string): void {
+  #skipped(size: number, reason: string, aside: LineAside | undefined): void {
     const { log, name } = this.#parts;
     log.warn("backend.unreadable_stdout", { backend: name, size, reason });
-    for (const resident of this.#residents) if (resident.isBusy) resident.unreadable(size, reason);
+    for (const resident of this.#residents) {
+      if (resident.isBusy) resident.unreadable(size, reason, aside?.data);
+    }
+    if (aside === undefined) return;
+    const why = `a line of ${size} bytes from ${name} was skipped: ${reason}`;
+    const method = aside.outline.get("method");
+    if (this.#parts.vital?.has(method)) void this.kill(`${String(method)}: ${why}`);
+    else {
+      this.#size = size;
+      this.#peer.lost(aside.outline.get("id"), method, why);
+    }
   }
 
   /** It may have lived for days: what it said last need not be why it ended. */

@@ -1,6 +1,7 @@
 // An agent's stdout → JSON frames. A line that cannot be read is reported, without its content, and skipped: the
 // session lives on.
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject, MAX_VALUES } from "./json.ts";
+import { hasMoreValues, outlineOf } from "./json-outline.ts";
 import { LineSplitter } from "./ndjson.ts";
 
 /** JSON.stringify gives up at a few thousand levels, and every event is written as JSON later. */
@@ -8,10 +9,22 @@ const MAX_LEVELS = 500;
 /** Shorter lines cannot be nested that deep. */
 const CHECK_CHARS = 2 * MAX_LEVELS;
 
+/** How much of a line that was put aside is kept. */
+const MAX_KEPT_CHARS = 1024 * 1024;
+
+/** A line with too many values. It is not parsed, because that would hold up every other session. */
+export interface LineAside {
+  /** Its top-level keys; short scalars have their value. */
+  outline: ReadonlyMap<string, unknown>;
+  /** For the notice: the line as it came, from its beginning. */
+  data: { size: number; text: string; is_cut: boolean };
+}
+
 export interface FrameHandlers {
   /** `size` is the length of its line. */
   frame(frame: JsonObject, size: number): void;
-  skipped(size: number, reason: string): void;
+  /** `aside`: the line had too many values, and this is what is kept of it. */
+  skipped(size: number, reason: string, aside?: LineAside): void;
   /** Where the limit of a line is set, for people. */
   limitName?: string;
   /** A line that is not JSON. True: it is understood all the same, and not skipped. */
@@ -44,6 +57,14 @@ export class FrameReader {
 
   #line(text: string): void {
     if (text.trim() === "") return;
+    if (hasMoreValues(text, MAX_VALUES)) {
+      const kept = text.slice(0, MAX_KEPT_CHARS).replace(/[\uD800-\uDBFF]$/, ""); // no half character
+      this.#handlers.skipped(text.length, `it has more than ${MAX_VALUES} values`, {
+        outline: outlineOf(text),
+        data: { size: text.length, text: kept, is_cut: kept.length < text.length },
+      });
+      return;
+    }
     let value: unknown;
     try {
       value = JSON.parse(text);

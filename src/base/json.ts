@@ -5,8 +5,8 @@ import { CodedError } from "./coded-error.ts";
 export type JsonObject = Record<string, unknown>;
 
 export const MAX_DEPTH = 64;
-/** Of one line that a client sent. Millions of tiny values would block us for many seconds where they are checked. */
-const MAX_VALUES = 50_000;
+/** Of one line. Millions of tiny values would block us for many seconds where they are checked and passed on. */
+export const MAX_VALUES = 50_000;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const HALF = "a text holds half a character (a lone surrogate, U+D800 to U+DFFF)";
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);

@@ -56,6 +56,7 @@ interface Pending {
 
 /** "Server overloaded": nothing was done, ask again. */
 const OVERLOADED = -32001;
+const PARSE_ERROR = -32700;
 const RETRY_MS = [50, 100, 200, 400, 800];
 
 export class JsonRpcPeer {
@@ -122,6 +123,13 @@ export class JsonRpcPeer {
       return;
     }
     if (hasId) this.#settle(id, message);
+  }
+
+  /** A message that could not be read: whoever waits for it, here or there, gets an error instead. */
+  lost(id: unknown, method: unknown, why: string): void {
+    if (typeof id !== "number" && typeof id !== "string") return;
+    if (method === undefined) this.#settle(id, { error: { code: PARSE_ERROR, message: why } });
+    else this.respondError(id, { code: PARSE_ERROR, message: why });
   }
 
   /** Everything that still waits is rejected with this, and so is everything that is asked later. */

@@ -28,6 +28,15 @@ function explainIssue(issue: z.core.$ZodIssue, base: string): string {
   ) {
     return `${at}: required, expected ${issue.expected}`;
   }
+  // `-1` for a seq or a size: said as people say it.
+  if (
+    issue.code === "too_small" &&
+    issue.origin !== "string" &&
+    issue.origin !== "array" &&
+    issue.minimum === 0
+  ) {
+    return `${at}: must be 0 or more`;
+  }
   return `${at}: ${issue.message}`;
 }
 

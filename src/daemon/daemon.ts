@@ -10,19 +10,13 @@ import { createMetrics } from "../base/metrics.ts";
 import { createObserver, type Observer } from "../observe/index.ts";
 import type { DaemonFacts, Listening } from "../servers/types.ts";
 import { createSessions, drain, type Sessions } from "../sessions/index.ts";
-import {
-  createMemoryStore,
-  type Losses,
-  lateStore,
-  openLosses,
-  openThreadStore,
-  type Store,
-} from "../store/index.ts";
+import { type Losses, lateStore, openLosses, type Store } from "../store/index.ts";
 import { withAgentTools } from "./agent-tools.ts";
 import type { HttpAddress } from "./banner.ts";
 import type { Config } from "./config.ts";
 import { type Detection, detectBackends } from "./detect.ts";
 import { startHousekeeping } from "./housekeeping.ts";
+import { checkStorePlace, openStore } from "./open-store.ts";
 import { createIdentity } from "./orphans.ts";
 import { openWaysIn } from "./ways-in.ts";
 
@@ -65,13 +59,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { config, log, env } = parts;
   // The store opens when the socket is bound: nobody who says hello waits for the disk, and a daemon that may not
   // have the socket touches nothing.
+  checkStorePlace(config);
+  const closing = new AbortController();
   const isDurable = config.event_log_dir !== undefined || config.store === "sqlite";
   let losses: Losses | undefined;
   let bound: () => void = () => undefined;
   const opening = new Promise<void>((resolve) => {
     bound = resolve;
   }).then(async () => {
-    const opened = await openStore(parts);
+    const opened = await openStore(config, { worker: parts.storeWorker, log, closing: closing.signal });
     if (isDurable) losses = tryOpenLosses(join(config.state_dir, "losses"), log);
     return opened;
   });
@@ -133,6 +129,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     socket_path: config.socket_path,
     startedAtMs: Date.now(),
     backends: () => detection?.found() ?? {},
+    backendStates: () => detection?.state() ?? {},
     detected: () => detection?.done ?? Promise.resolve(),
     config: {
       ring_buffer_size: config.ring_buffer_size,
@@ -162,6 +159,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     kill: () => identity.killOwn(),
     activeTurns: () => hub.counts().active_turns,
     close: async (hurry) => {
+      closing.abort();
       await swept;
       await closeAll({ listening, hub, quiet, backends, store, observer, config, log, housekeeping, hurry });
     },
@@ -177,17 +175,6 @@ function tryOpenLosses(path: string, log: Log): Losses | undefined {
     log.warn("store.losses_unavailable", { message: messageOf(error) });
     return undefined;
   }
-}
-
-function openStore(parts: DaemonParts): Promise<Store> {
-  const { config, log } = parts;
-  const onRecovery = (recovery: object) => log.warn("store.recovered", { ...recovery });
-  if (config.event_log_dir !== undefined) {
-    return openThreadStore({ kind: "jsonl", path: config.event_log_dir }, parts.storeWorker, { onRecovery });
-  }
-  if (config.store === "memory") return Promise.resolve(createMemoryStore());
-  const path = join(config.state_dir, "blemees.db");
-  return openThreadStore({ kind: "sqlite", path }, parts.storeWorker, { onRecovery });
 }
 
 interface Open {

@@ -45,10 +45,20 @@ export async function main(options: MainOptions): Promise<void> {
   };
   // A signal may come as soon as somebody sees the socket, a moment before we are told that it is there.
   let isAsked = false;
-  let stop = (_code: number): void => {
+  let stop: Stop = (code, isCrash) => {
+    if (isCrash) process.exit(code);
     isAsked = true;
   };
   for (const signal of STOP_SIGNALS) process.on(signal, () => stop(0));
+  // What nobody expected leaves us in a state that nobody knows: sessions are ended and stored, and the next daemon goes on
+  // from there.
+  const crash = (reason: unknown): void => {
+    process.exitCode = 1;
+    log.error("daemon.crashed", { stack: stackOf(reason) });
+    stop(1, true);
+  };
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
   let daemon: Daemon;
   try {
     daemon = await startDaemon({
@@ -61,8 +71,6 @@ export async function main(options: MainOptions): Promise<void> {
   }
   stop = stopOnce(daemon, config.shutdown_grace_s * 1000, log);
   if (isAsked) stop(0);
-  process.on("uncaughtException", (error) => log.error("internal", { stack: error.stack }));
-  process.on("unhandledRejection", (reason) => log.error("internal", { stack: stackOf(reason) }));
   daemon.ready.catch((error: unknown) => {
     fail(error);
     stop(1);
@@ -99,33 +107,39 @@ function readCommandLine({ argv, version }: MainOptions): ReturnType<typeof load
   }
 }
 
+/** Ends the daemon in order, and the process with this code. `isCrash`: waits for no turn. */
+type Stop = (code: number, isCrash?: boolean) => void;
+
 /** Asked a second time, it no longer waits for running turns. */
-function stopOnce(daemon: Daemon, graceMs: number, log: Log): (code: number) => void {
+function stopOnce(daemon: Daemon, graceMs: number, log: Log): Stop {
   let isStopping = false;
+  let worstCode = 0;
   const hurry = new AbortController();
-  return (code) => {
-    if (isStopping) {
-      hurry.abort();
-      return;
-    }
+  return (code, isCrash = false) => {
+    worstCode = Math.max(worstCode, code);
+    if (isStopping || isCrash) hurry.abort();
+    if (isStopping) return;
     isStopping = true;
     const turns = daemon.activeTurns();
-    if (process.stderr.isTTY === true && turns > 0 && graceMs > 0) {
+    if (process.stderr.isTTY === true && turns > 0 && graceMs > 0 && !isCrash) {
       process.stderr.write(
         `\nwaiting for ${turns} running turn${turns === 1 ? "" : "s"}; Ctrl-C again ends them\n`,
       );
     }
     log.info("daemon.shutdown_requested");
-    const force = setTimeout(() => {
-      log.error("daemon.shutdown_forced");
-      setTimeout(() => process.exit(1), KILL_BUDGET_MS);
-      void daemon.kill().finally(() => process.exit(1));
-    }, graceMs + FORCE_BUDGET_MS);
+    const force = setTimeout(
+      () => {
+        log.error("daemon.shutdown_forced");
+        setTimeout(() => process.exit(1), KILL_BUDGET_MS);
+        void daemon.kill().finally(() => process.exit(1));
+      },
+      (isCrash ? 0 : graceMs) + FORCE_BUDGET_MS,
+    );
     daemon.close(hurry.signal).then(
       () => {
         clearTimeout(force);
         log.info("daemon.stop");
-        process.exit(code);
+        process.exit(worstCode);
       },
       (error: unknown) => {
         log.error("daemon.stop_failed", { message: messageOf(error) });

@@ -11,6 +11,8 @@ export interface DaemonFacts {
   startedAtMs: number;
   /** Agents found so far: name → version. */
   backends(): Record<string, string>;
+  /** The same, with `detecting` for those that are still being looked for. */
+  backendStates(): Record<string, string>;
   /** Resolves when every agent has been looked for. */
   detected(): Promise<void>;
   config: {

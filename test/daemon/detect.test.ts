@@ -41,3 +41,17 @@ test("the demo is not shown beside a real agent", async () => {
   await detection.done;
   expect(detection.found()).toEqual({ claude: "2" });
 });
+
+test("an agent that is still being looked for is `detecting` in the state, and one that cannot be looked for is not there", async () => {
+  const { open, passed } = gate();
+  const broken = { name: "codex", detect: () => Promise.reject(new Error("EMFILE")) } as unknown as Backend;
+  const all = [backend("claude", "2", passed), broken, backend("demo", "1")];
+  const detection = detectBackends(all, silentLog);
+  expect(detection.state()).toEqual({ claude: "detecting", codex: "detecting" });
+  await settle();
+  expect(detection.state()).toEqual({ claude: "detecting" });
+  expect(detection.found()).toEqual({});
+  open();
+  await detection.done;
+  expect(detection.state()).toEqual({ claude: "2" });
+});

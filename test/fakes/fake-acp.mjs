@@ -422,6 +422,12 @@ const COMMANDS = {
   async garbage() {
     process.stdout.write("this is not JSON\n[1,2]\n\n");
   },
+  async values() {
+    process.stdout.write(`{"jsonrpc":"2.0","method":"x","params":{"values":[${"1,".repeat(60_000)}1]}}\n`);
+  },
+  async "values-end"(session) {
+    session.result = { values: Array(60_000).fill(1) };
+  },
   async big(session, text) {
     const [megabytes, times = 1] = text.split(" ").map(Number);
     for (let at = 0; at < times; at += 1) chunk(session, "x".repeat(megabytes * 1024 * 1024));

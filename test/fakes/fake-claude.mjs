@@ -55,6 +55,8 @@
 // | #nul                  | a line of NUL bytes                                                            |
 // | #crlf                 | frames that end in \r\n, and empty lines                                       |
 // | #oversize [bytes]     | one line of so many bytes (17 MiB)                                             |
+// | #values [n]           | a frame of n values (60,000)                                                   |
+// | #values-result        | a result of 60,000 values                                                      |
 // | #deep                 | a frame nested 20,000 levels deep                                              |
 // | #u2028                | text with U+2028, U+2029 and an emoji                                          |
 // | #drip                 | frames written byte by byte                                                    |
@@ -390,6 +392,11 @@ const DIRECTIVES = {
   crlf: () => write(`\r\n\n${JSON.stringify({ type: "system", subtype: "crlf" })}\r\n`),
   oversize: (bytes) => write(`{"type":"x","pad":"${"x".repeat(Number(bytes || 17 * 1024 * 1024))}"}\n`),
   deep: () => write(`{"type":"deep","a":${"[".repeat(20_000)}${"]".repeat(20_000)}}\n`),
+  values: (n) => write(`{"type":"x","values":[${"1,".repeat(Number(n || 60_000))}1]}\n`),
+  "values-result": () => {
+    out({ ...resultFrame({ result: "lost" }), values: Array(60_000).fill(1) });
+    return "no result";
+  },
   u2028: () => say("line\u2028separator\u2029and 🦀"),
   drip: async () => {
     const bytes = Buffer.from(`${JSON.stringify(assistant([{ type: "text", text: "dripped ☂" }]))}\n`);

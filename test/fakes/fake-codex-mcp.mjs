@@ -295,6 +295,10 @@ const DIRECTIVES = {
   "half-json": () => write('{"jsonrpc":"2.0","meth\n'),
   array: () => write("[1,2]\n"),
   oversize: (bytes) => write(`{"pad":"${"x".repeat(Number(bytes || 17 * 1024 * 1024))}"}\n`),
+  "values-end": (_rest, own) => {
+    own.pad = true;
+  },
+  values: () => write(`{"method":"x","params":{"values":[${"1,".repeat(60_000)}1]}}\n`),
   u2028: () => say("line\u2028separator\u2029and 🦀"),
   "empty-lines": () => write("\n \r\n\n"),
   drip: async (_rest, own) => {
@@ -351,7 +355,7 @@ function abort(own) {
 }
 
 function over(own, reply) {
-  out({ id: own.id, ...reply });
+  out({ id: own.id, ...reply, ...(own.pad ? { values: Array(60_000).fill(1) } : {}) });
   own.isOver = true;
   if (turn === own) turn = undefined;
   return "over";

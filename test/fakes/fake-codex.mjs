@@ -43,6 +43,7 @@
 // | #late-delta           | the turn ends, then a delta comes                                               |
 // | #error status         | the turn fails with this HTTP status                                            |
 // | #stderr n             | n lines on stderr                                                               |
+// | #values / #values-end  | a line of 60,000 values / a turn/completed of as many                           |
 // | #garbage / #oversize n | a line that is not JSON / a line of n bytes                                     |
 // | #close-stdout         | stdout closes, the process stays                                                |
 // | #close-stdin          | closes its input, the process stays                                             |
@@ -98,6 +99,9 @@ if (fault === "ignore-term") process.on("SIGTERM", () => {});
 else process.on("SIGTERM", () => leave(0));
 mkdirSync(store, { recursive: true });
 readInput();
+
+/** Added to what ends a turn. */
+let endPad = {};
 
 function readInput() {
   let rest = "";
@@ -410,7 +414,7 @@ async function play(thread, turn, text) {
   note("account/rateLimits/updated", { rateLimits: { limitId: "codex", primary: null } });
   thread.turn = undefined;
   tell("thread/status/changed", { status: statusOf(thread) });
-  note("turn/completed", { threadId: thread.id, turn: turnView(turn, status, error) }, thread);
+  note("turn/completed", { threadId: thread.id, turn: turnView(turn, status, error), ...endPad }, thread);
   for (const [id, request] of waiting) if (request.turn === turn) resolved(thread, id);
   for (const later of scene.after) later();
 }
@@ -586,6 +590,12 @@ const DIRECTIVES = {
   },
   "#garbage": () => {
     process.stdout.write("this is not JSON\n");
+  },
+  "#values": () => {
+    process.stdout.write(`{"method":"x","params":{"values":[${"1,".repeat(60_000)}1]}}\n`);
+  },
+  "#values-end": () => {
+    endPad = { values: Array(60_000).fill(1) };
   },
   "#oversize": (_scene, bytes) => {
     process.stdout.write(`{"method":"x","params":{"text":"${"x".repeat(Number(bytes))}"}}\n`);

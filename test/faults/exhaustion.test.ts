@@ -1,5 +1,5 @@
 // No file descriptors left: the daemon refuses, lives, and recovers (SAFETY).
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -49,6 +49,51 @@ test.skipIf(process.platform !== "linux")(
       expect((await late.turn(session_id, "#say recovered"))["subtype"]).toBe("success");
       expect(child.exitCode).toBeNull();
     } finally {
+      child.kill("SIGTERM");
+      await exited;
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "descriptors that run out right after bind: the daemon waits for them, and serves when clients have gone",
+  async () => {
+    const home = mkdtempSync(join(tmpdir(), "blemees-fds-"));
+    const socket = join(home, "s.sock");
+    let log = "";
+    const command = `ulimit -n 48; exec "${process.execPath}" "${PROGRAM}" --socket "${socket}"`;
+    const child = launch("sh", ["-c", command], envOf(home), (text) => {
+      log += text;
+    });
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    const crowd: RawClient[] = [];
+    try {
+      await until(
+        async () => existsSync(socket),
+        (isThere) => isThere,
+      );
+      for (const _ of range(1, 100)) {
+        const client = await RawClient.connect(socket).catch(() => undefined);
+        if (client !== undefined) crowd.push(client);
+      }
+      await until(
+        async () => log,
+        (text) => /store.waits_for_descriptors|store.pruned/.test(text),
+      );
+      expect(child.exitCode).toBeNull();
+      for (const client of crowd) client.close();
+      await until(
+        async () => log,
+        (text) => text.includes("store.pruned"),
+      );
+      const late = await RawClient.connect(socket);
+      late.send(HELLO);
+      const session_id = newId();
+      expect(await openDemo(late, session_id)).toMatchObject({ type: "blemeesd.opened" });
+      late.close();
+    } finally {
+      for (const client of crowd) client.close();
       child.kill("SIGTERM");
       await exited;
       rmSync(home, { recursive: true, force: true });

@@ -53,6 +53,7 @@ test("a --version that never answers delays neither the start nor anybody's hell
     const client = await daemon.connect();
     expect(daemon.log()).not.toContain('"daemon.backends"'); // logged when the last probe has ended
     expect(client.frames[0]?.["backends"]).toEqual({});
+    expect((await ask(client, "status"))["backends"]).toMatchObject({ claude: "detecting" });
     expect((await openDemo(client, newId())).type).toBe("blemeesd.opened");
   } finally {
     await daemon.close();

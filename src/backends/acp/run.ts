@@ -3,6 +3,7 @@
 import { within } from "../../base/child.ts";
 import { CodedError, messageOf } from "../../base/coded-error.ts";
 import type { JsonObject } from "../../base/json.ts";
+import type { LineAside } from "../../base/json-lines.ts";
 import { type RpcAnswer, RpcError } from "../../base/jsonrpc.ts";
 import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
@@ -14,7 +15,7 @@ import { killLeftovers } from "../leftovers.ts";
 import type { Lease } from "../pool.ts";
 import { RunEnd } from "../run-end.ts";
 import type { BackendSink, Ended, Run } from "../types.ts";
-import { objectOf } from "../values.ts";
+import { objectOf, optional } from "../values.ts";
 import { toPrompt } from "./input.ts";
 import { introduce } from "./intro.ts";
 import { type Opened, openElsewhere } from "./open.ts";
@@ -156,10 +157,10 @@ export class AcpRun implements Run, Resident {
     this.#parts.sink.stderr(line);
   }
 
-  unreadable(size: number, reason: string): void {
+  unreadable(size: number, reason: string, data?: LineAside["data"]): void {
     const { name, state } = this.#parts;
     const text = `a line of ${size} bytes from ${name} was skipped: ${reason}`;
-    this.#report(notice(state, "unreadable_output", { level: "warn", text }));
+    this.#report(notice(state, "unreadable_output", { level: "warn", text, ...optional("data", data) }));
   }
 
   processEnded(why: Ended): void {

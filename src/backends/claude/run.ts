@@ -5,7 +5,7 @@ import { type ChildExit, type ChildOrder, within } from "../../base/child.ts";
 import { CodedError } from "../../base/coded-error.ts";
 import { snapshot } from "../../base/descendants.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { FrameReader } from "../../base/json-lines.ts";
+import { FrameReader, type LineAside } from "../../base/json-lines.ts";
 import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { Answer } from "../../protocol/requests.ts";
@@ -39,6 +39,8 @@ const WARM_LIMIT_MS = 30_000;
 const ACK_LIMIT_MS = 500;
 const RESULT_LIMIT_MS = 2000;
 const FINISH_LIMIT_MS = 5000;
+/** Without these a turn never ends. */
+const VITAL = new Set<unknown>(["result", "control_request"]);
 
 export class ClaudeRun implements Run {
   readonly #parts: RunParts;
@@ -50,6 +52,8 @@ export class ClaudeRun implements Run {
   #early: Array<() => void> | undefined = [];
   #turnOver: Array<() => void> = [];
   #turnSinceS = 0;
+  /** Why we gave it up. */
+  #fault: string | undefined;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -58,7 +62,7 @@ export class ClaudeRun implements Run {
       reader: new FrameReader(parts.maxLineBytes, {
         limitName: "max_line_bytes",
         frame: (frame) => this.#frame(frame),
-        skipped: (size, reason) => this.#skipped(size, reason),
+        skipped: (size, reason, aside) => this.#skipped(size, reason, aside),
       }),
       finishMs: FINISH_LIMIT_MS,
       errorLine: (line) => this.#tell(() => parts.sink.stderr(line)),
@@ -176,7 +180,7 @@ export class ClaudeRun implements Run {
   }
 
   /** What cannot be read is not shown, but nobody loses it without being told. */
-  #skipped(size: number, reason: string): void {
+  #skipped(size: number, reason: string, aside: LineAside | undefined): void {
     this.#parts.log.warn("backend.unreadable_stdout", { backend: "claude", size, reason });
     const text = `a line of ${size} bytes from claude was skipped: ${reason}`;
     const notice = {
@@ -185,7 +189,11 @@ export class ClaudeRun implements Run {
       level: "warn",
       category: "unreadable_output",
     } as const;
-    this.#tell(() => this.#parts.sink.event({ ...notice, text }));
+    const data = aside === undefined ? {} : { data: aside.data };
+    this.#tell(() => this.#parts.sink.event({ ...notice, text, ...data }));
+    if (aside === undefined || !VITAL.has(aside.outline.get("type"))) return;
+    this.#fault = `${String(aside.outline.get("type"))}: ${text}`;
+    void this.#process.kill();
   }
 
   #frame(frame: JsonObject): void {
@@ -237,7 +245,7 @@ export class ClaudeRun implements Run {
     if (!expected && diedOfAuth(lastLines)) {
       for (const report of authFailed(state)) this.#report(report);
     }
-    const message = expected ? exitMessage(exit) : crashMessage(exit, lastLines);
+    const message = expected ? exitMessage(exit) : (this.#fault ?? crashMessage(exit, lastLines));
     this.#tell(() => sink.ended({ expected, message, ...exit }));
     this.#endTurn();
   }

@@ -54,8 +54,9 @@ async function prompt(program: Arguments, version: string): Promise<number> {
   });
   const isConnected = program.flags["no-connect"] === true || (await repl.connect());
   if (stdin.isTTY) await talkOn({ input: stdin, output: stdout }, line, repl);
-  else await feedFrom(stdin, repl);
+  else await repl.attended(() => feedFrom(stdin, repl));
   repl.quit();
+  if (repl.hasFailed) process.exit(1); // a daemon that does not answer does not hang up either
   await repl.disconnect();
   return isConnected || stdin.isTTY ? 0 : 1;
 }

@@ -38,6 +38,11 @@ export class Outstanding {
     this.#tell();
   }
 
+  /** Nothing is waited for. */
+  get isEmpty(): boolean {
+    return this.#keys.size === 0;
+  }
+
   /** A turn that was started here is not over yet. */
   get hasTurn(): boolean {
     return [...this.#keys].some((key) => key.startsWith("turn "));

@@ -20,6 +20,11 @@ import { Outstanding } from "./outstanding.ts";
 import { parseLine } from "./parse.ts";
 import type { Frame, Verb, VerbArguments } from "./verb.ts";
 import { findVerb, requestId } from "./verbs.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** A daemon that says nothing is asked after this, and given up after as long again. */
+const SILENCE_MS = 10_000;
+const PROBE_ID = "still-there";
 
 export interface ReplOptions {
   socket: string | undefined;
@@ -30,6 +35,8 @@ export interface ReplOptions {
   columns?: number | undefined;
   /** In a script each frame waits for the answers before it, as a person would; an interrupt does not. */
   isScript: boolean;
+  /** Half of how long a script waits for a daemon that is silent. */
+  silenceMs?: number;
 }
 
 type Local = (repl: Repl, given: VerbArguments) => Promise<void> | void;
@@ -40,9 +47,11 @@ export class Repl {
   readonly #sessions = new Set<string>();
   readonly #asked = new Asked();
   #connection: Connection | undefined;
+  #watchdog: Watchdog | undefined;
   #isPretty = false;
   #isQuiet = false;
   #isOver = false;
+  #hasFailed = false;
 
   constructor(options: ReplOptions) {
     this.#options = options;
@@ -51,6 +60,11 @@ export class Repl {
   /** `quit` was said, or the input has ended. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** The daemon stopped answering before everything was done. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   /** Session ids that went by, for completion. */
@@ -109,6 +123,34 @@ export class Repl {
   /** Resolves when nothing is waited for: every request answered, every turn that was started here over. */
   settled(): Promise<void> {
     return this.#outstanding.settled();
+  }
+
+  /** Runs a script, and gives it up when the daemon no longer answers. */
+  async attended(script: () => Promise<void>): Promise<void> {
+    const silenceMs = this.#options.silenceMs ?? SILENCE_MS;
+    this.#watchdog = new Watchdog({
+      silenceMs,
+      isWaiting: () => this.#connection !== undefined && !this.#outstanding.isEmpty,
+      probe: () => {
+        void this.#connection?.write({ type: "blemeesd.ping", id: PROBE_ID }).catch(() => undefined);
+      },
+      gone: () =>
+        this.#giveUp(
+          `no answer from the daemon for ${(2 * silenceMs) / 1000} s; it may have to be restarted`,
+        ),
+    });
+    try {
+      await script();
+    } finally {
+      this.#watchdog.close();
+    }
+  }
+
+  #giveUp(why: string): void {
+    this.#hasFailed = true;
+    this.#isOver = true;
+    this.#note(why);
+    this.#outstanding.clear();
   }
 
   setPretty(isPretty: boolean): void {
@@ -179,6 +221,8 @@ export class Repl {
   }
 
   #received(frame: WireFrame): void {
+    this.#watchdog?.heard();
+    if (frame.id === PROBE_ID) return;
     const isBarred = this.#asked.pending.length > 0;
     const asked = this.#asked.see(frame);
     this.#outstanding.received(frame);

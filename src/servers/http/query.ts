@@ -3,9 +3,9 @@ import * as z from "zod";
 import { CodedError } from "../../base/coded-error.ts";
 import { explainIssues } from "../../base/schema.ts";
 
-/** Digits and nothing else: `Number` would also take 0x10, 1e3 and blanks. */
+/** Digits and a sign, nothing else: `Number` would also take 0x10, 1e3 and blanks. */
 export function wholeNumber(min: number, max: number): z.ZodType<number, unknown> {
-  return numberIn(/^\d+$/, z.int().min(min).max(max));
+  return numberIn(/^-?\d+$/, z.int().min(min).max(max));
 }
 
 /** Seconds, also parts of one. */

@@ -79,7 +79,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
       pid,
       uptime_s: (Date.now() - facts.startedAtMs) / 1000,
       socket_path,
-      backends: facts.backends(),
+      backends: facts.backendStates(),
       connections: connection.siblings(),
       sessions: { ...hub.counts() },
       config,

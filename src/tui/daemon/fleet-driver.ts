@@ -46,9 +46,12 @@ class DaemonFleet implements FleetDriver {
   }
 
   async backends(): Promise<readonly string[]> {
-    const { backends } = await this.#http.status();
+    const status = await this.#http.status();
+    const backends = Object.entries((status["backends"] ?? {}) as Record<string, unknown>)
+      .filter(([, version]) => version !== "detecting")
+      .map(([name]) => name);
     // The daemon names it only when it found no other, but it is always there.
-    const names = [...new Set([...Object.keys((backends ?? {}) as Record<string, unknown>), LAST])];
+    const names = [...new Set([...backends, LAST])];
     const place = (name: string): number => {
       if (name === LAST) return Number.POSITIVE_INFINITY;
       return USUAL.includes(name) ? USUAL.indexOf(name) : USUAL.length;

@@ -140,6 +140,22 @@ describe("the process", () => {
     ]);
   });
 
+  test("that sends a line of too many values goes on, and the text of the line is in the notice", async () => {
+    const session = await fakeAgent().start();
+    expect(await say(session, "#values #say still here")).toBe("still here");
+    const [told] = noticesOf(session, "unreadable_output");
+    expect(told?.text).toContain("more than 50000 values");
+    expect(told?.data).toMatchObject({ is_cut: false, text: expect.stringContaining('"values":[1,1,1') });
+  });
+
+  test("whose answer to the prompt has too many values fails that turn once, and the next one works", async () => {
+    const session = await fakeAgent().start();
+    await say(session, "#values-end #say lost");
+    expect(session.sink.results).toMatchObject([{ subtype: "error" }]);
+    expect(await say(session, "#say back")).toBe("back");
+    expect(session.sink.results.map(({ subtype }) => subtype)).toEqual(["error", "success"]);
+  });
+
   test.each([
     ["the end of its input", { ignoreEof: true }],
     ["the end of its input and SIGTERM", { ignoreEof: true, ignoreTerm: true }],

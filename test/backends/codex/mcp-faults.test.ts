@@ -9,6 +9,7 @@ const HARMLESS = [
   "#half-json",
   "#array",
   "#oversize",
+  "#values",
   "#empty-lines",
   "#u2028",
   "#drip",
@@ -37,6 +38,15 @@ describe("a codex that prints nonsense", () => {
     expect(started.sink.results.map((result) => result.subtype)).toEqual(["success", "success"]);
     await started.run.stop("finish");
     expect(started.sink.ends).toMatchObject([{ expected: true }]);
+  });
+
+  test("a reply of too many values ends its turn as an error, once, and the next one works", async () => {
+    const started = await startFake();
+    await started.run.send(user("#values-end #say lost"));
+    await started.sink.untilResults(1);
+    expect(await say(started, "#say second")).toBe("second");
+    expect(started.sink.results.map((result) => result.subtype)).toEqual(["error", "success"]);
+    await started.run.stop("finish");
   });
 
   test.each([

@@ -300,4 +300,20 @@ describe("reading", () => {
     );
     expect(notices).toHaveLength(2);
   });
+
+  test("a line of too many values is skipped and its text kept; a turn whose end it was fails, once", async () => {
+    const session = await fakeCodex().start();
+    expect(await say(session, "#values #say fine")).toBe("fine");
+    expect(session.sink.events).toContainEqual(
+      expect.objectContaining({
+        category: "unreadable_output",
+        data: expect.objectContaining({ is_cut: false, text: expect.stringContaining('"values":[1,1') }),
+      }),
+    );
+    await session.run.send(user("#values-end #say lost"));
+    await vi.waitFor(() => expect(session.sink.ends).toHaveLength(1), 10_000);
+    expect(session.sink.ends).toMatchObject([
+      { expected: false, message: expect.stringMatching(/^turn\/completed: .*more than 50000 values/) },
+    ]);
+  });
 });

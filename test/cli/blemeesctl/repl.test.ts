@@ -50,6 +50,47 @@ test("piped lines are done in order, and the end waits for the answer of the tur
   expect(text).toMatch(/blemeesd\.opened.*\n.*agent\.delta seq=1 {2}\{.*\n.*agent\.result seq=2 /);
 });
 
+test("a script gives up on a daemon that does not answer, and says so", async () => {
+  server.responder = () => [];
+  const hasty = new Repl({
+    socket: server.path,
+    client: "blemeesctl/t",
+    print: (line) => printed.push(line),
+    isScript: true,
+    silenceMs: 20,
+  });
+  await hasty.connect();
+  await hasty.attended(() => feedFrom(Readable.from([Buffer.from("open s1 backend=demo\nstatus\n")]), hasty));
+  expect(hasty.hasFailed).toBe(true);
+  expect(printed.at(-1)).toBe("· no answer from the daemon for 0.04 s; it may have to be restarted");
+  await hasty.disconnect();
+});
+
+test("a quiet turn is waited for as long as the daemon answers, and the question is not shown", async () => {
+  let pings = 0;
+  server.responder = (frame) => {
+    if (frame["type"] === "agent.user") return [];
+    if (frame["type"] !== "blemeesd.ping") return openAnything(frame);
+    pings += 1;
+    return [{ type: "blemeesd.pong", id: frame["id"] }, ...(pings === 5 ? [result("s1", 2)] : [])];
+  };
+  const patient = new Repl({
+    socket: server.path,
+    client: "blemeesctl/t",
+    print: (line) => printed.push(line),
+    isScript: true,
+    silenceMs: 100,
+  });
+  await patient.connect();
+  await patient.attended(() =>
+    feedFrom(Readable.from([Buffer.from("open s1 backend=demo\nsend s1 hi\n")]), patient),
+  );
+  expect(patient.hasFailed).toBe(false);
+  expect(printed.at(-1)).toContain("agent.result");
+  expect(printed.join("\n")).not.toContain("pong");
+  await patient.disconnect();
+});
+
 test("in a script a close waits for the answer before it, an interrupt does not", async () => {
   server.responder = openAnything;
   await repl.connect();

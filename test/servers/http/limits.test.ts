@@ -186,3 +186,11 @@ test("many who find the port full are told in the log as one", async () => {
   first.destroy();
   expect(world.logged.filter(({ event }) => event === "connection.refused").length).toBe(1);
 });
+
+test("a negative since_seq must be 0 or more", async () => {
+  world = await createWorld();
+  for (const since of ["-1", "-9007199254740991"]) {
+    const { status, body } = await world.ask("GET", `/sessions/${SESSION}/events?since_seq=${since}`);
+    expect([status, body.error.message]).toEqual([400, "query: /since_seq: must be 0 or more"]);
+  }
+});

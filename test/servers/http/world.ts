@@ -133,6 +133,7 @@ function facts(socket_path: string): DaemonFacts {
     socket_path,
     startedAtMs: Date.now(),
     backends: () => ({ demo: "1" }),
+    backendStates: () => ({ demo: "1" }),
     detected: () => Promise.resolve(),
     config: {
       ring_buffer_size: 1,

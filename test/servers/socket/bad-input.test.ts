@@ -264,3 +264,17 @@ describe("ids that walk out of a directory", () => {
     expect(existsSync(join(jsonl.current.home, "victim.jsonl"))).toBe(true);
   });
 });
+
+test("an error does not echo an empty session_id, and a negative last_seen_seq must be 0 or more", async () => {
+  const client = await daemon.connect();
+  for (const type of ["session_info", "watch", "close"]) {
+    const refused = await ask(client, type, { session_id: "" });
+    expect(refused).toMatchObject({ type: "blemeesd.error", code: "invalid_message" });
+    expect(refused).not.toHaveProperty("session_id");
+  }
+  const refused = await ask(client, "watch", { session_id: STEADY, last_seen_seq: -1 });
+  expect(refused).toMatchObject({
+    session_id: STEADY,
+    message: "blemeesd.watch: /last_seen_seq: must be 0 or more",
+  });
+});

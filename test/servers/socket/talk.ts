@@ -47,7 +47,7 @@ export function useDaemon(options: DaemonOptions | (() => DaemonOptions) = {}): 
 export async function claudeFound(client: RawClient): Promise<void> {
   await until(
     async () => (await ask(client, "status"))["backends"] as Record<string, string>,
-    (backends) => "claude" in backends,
+    (backends) => "claude" in backends && backends["claude"] !== "detecting",
   );
 }
 

@@ -42,6 +42,7 @@ export async function startAppServer(order: ProcessOrder): Promise<AppServer> {
     maxLineBytes,
     finishMs: FINISH_MS,
     log,
+    vital: new Set(["turn/completed"]),
     notification: (method, params, size, { emittedAtMs }) => {
       const emitted = typeof emittedAtMs === "number" ? { emittedAtMs } : {};
       router.route({ kind: "notification", method, params, size, ...emitted });

@@ -3,6 +3,7 @@
 import { within } from "../../../base/child.ts";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
+import type { LineAside } from "../../../base/json-lines.ts";
 import { RpcError } from "../../../base/jsonrpc.ts";
 import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
@@ -14,7 +15,7 @@ import { Inbox } from "../../inbox.ts";
 import type { Lease } from "../../pool.ts";
 import { RunEnd } from "../../run-end.ts";
 import type { BackendSink, Ended, Run } from "../../types.ts";
-import { objectOf, stringOf } from "../../values.ts";
+import { objectOf, optional, stringOf } from "../../values.ts";
 import { toNativeAnswer } from "./answers.ts";
 import { toInput } from "./input.ts";
 import { ACK_LIMIT_MS, askToStop, isAnswered, type RunningTurn, tidyUp } from "./interrupt.ts";
@@ -142,10 +143,10 @@ export class CodexRun implements Run, Resident {
     this.#parts.sink.stderr(line);
   }
 
-  unreadable(size: number, reason: string): void {
+  unreadable(size: number, reason: string, data?: LineAside["data"]): void {
     const text = `a line of ${size} bytes from codex was skipped: ${reason}`;
     const kind = { type: "agent.notice", backend: "codex", level: "warn" } as const;
-    this.#parts.sink.event({ ...kind, category: "unreadable_output", text });
+    this.#parts.sink.event({ ...kind, category: "unreadable_output", text, ...optional("data", data) });
   }
 
   processEnded(why: Ended): void {

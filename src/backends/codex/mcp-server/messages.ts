@@ -1,11 +1,11 @@
 // The stdout of `codex mcp-server` → JSON-RPC messages, one a line. The framing of other MCP servers is recognised, not
 // spoken.
 import type { JsonObject } from "../../../base/json.ts";
-import { FrameReader } from "../../../base/json-lines.ts";
+import { FrameReader, type LineAside } from "../../../base/json-lines.ts";
 
 export interface MessageHandlers {
   message(message: JsonObject): void;
-  skipped(size: number, reason: string): void;
+  skipped(size: number, reason: string, aside: LineAside | undefined): void;
   /** It frames its messages with headers: nothing that follows can be read. Told once. */
   foreignFraming(): void;
 }
@@ -19,8 +19,8 @@ export function createMessageReader(maxLineBytes: number, handlers: MessageHandl
     frame: (frame) => {
       if (!isForeign) handlers.message(frame);
     },
-    skipped: (size, reason) => {
-      if (!isForeign) handlers.skipped(size, reason);
+    skipped: (size, reason, aside) => {
+      if (!isForeign) handlers.skipped(size, reason, aside);
     },
     notJson: (text) => {
       if (isForeign || !text.startsWith(HEADER)) return isForeign;

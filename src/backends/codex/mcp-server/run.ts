@@ -3,6 +3,7 @@
 import { type ChildExit, type ChildOrder, within } from "../../../base/child.ts";
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
+import type { LineAside } from "../../../base/json-lines.ts";
 import { JsonRpcPeer } from "../../../base/jsonrpc.ts";
 import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
@@ -11,7 +12,7 @@ import { AgentProcess } from "../../agent-process.ts";
 import { Backpressure } from "../../backpressure.ts";
 import { crashMessage, exitMessage, lastWords } from "../../last-words.ts";
 import type { BackendSink, Run } from "../../types.ts";
-import { objectOf } from "../../values.ts";
+import { objectOf, optional } from "../../values.ts";
 import { toolCall } from "./arguments.ts";
 import { Asks } from "./asks.ts";
 import { diedOfAuth, LOGIN_ADVICE } from "./auth.ts";
@@ -68,7 +69,7 @@ export class McpRun implements Run {
       name: "codex",
       reader: createMessageReader(parts.maxLineBytes, {
         message: (message) => this.#message(message),
-        skipped: (size, reason) => this.#skipped(size, reason),
+        skipped: (size, reason, aside) => this.#skipped(size, reason, aside),
         foreignFraming: () => this.#foreignFraming(),
       }),
       finishMs: FINISH_LIMIT_MS,
@@ -208,9 +209,15 @@ export class McpRun implements Run {
   }
 
   /** What cannot be read is not shown, but nobody loses it without being told. */
-  #skipped(size: number, reason: string): void {
+  #skipped(size: number, reason: string, aside: LineAside | undefined): void {
     this.#parts.log.warn("backend.unreadable_stdout", { backend: "codex", size, reason });
-    this.#warn("unreadable_output", `a line of ${size} bytes from codex was skipped: ${reason}`);
+    const why = `a line of ${size} bytes from codex was skipped: ${reason}`;
+    this.#warn("unreadable_output", why, aside?.data);
+    if (aside === undefined) return;
+    const { outline } = aside;
+    const isOurs = !outline.has("method") && isOfTurn(this.#parts.state, outline.get("id"));
+    if (isOurs) this.#endTurn({ kind: "error", error: { message: why } });
+    else this.#peer.lost(outline.get("id"), outline.get("method"), why);
   }
 
   /** No turn of it can ever end, so it is of no use. */
@@ -220,9 +227,9 @@ export class McpRun implements Run {
     void this.#process.giveUp();
   }
 
-  #warn(category: string, text: string): void {
+  #warn(category: string, text: string, data?: LineAside["data"]): void {
     const notice = { type: "agent.notice", backend: "codex", level: "warn", category, text } as const;
-    this.#tell(() => this.#parts.sink.event(notice));
+    this.#tell(() => this.#parts.sink.event({ ...notice, ...optional("data", data) }));
   }
 
   #end(exit: ChildExit, expected: boolean): void {

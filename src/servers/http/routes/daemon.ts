@@ -31,7 +31,7 @@ export const DAEMON_ROUTES: readonly Route[] = [
         pid: facts.pid,
         uptime_s: (Date.now() - facts.startedAtMs) / 1000,
         socket_path: facts.socket_path,
-        backends: facts.backends(),
+        backends: facts.backendStates(),
         sessions: hub.counts(),
         http: { connections: connections(), streams: streams.size },
         config: facts.config,

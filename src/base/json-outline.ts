@@ -1,0 +1,59 @@
+// A look at a JSON text without parsing it: how many values it has, and its top-level scalars. For lines whose parsing
+// would hold up everybody else. Strings are skipped whole, so a long text costs little.
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_ARRAY = 0x5d;
+const CLOSE_OBJECT = 0x7d;
+/** A longer scalar is not worth showing. */
+const MAX_SCALAR = 200;
+const SCALAR = /^\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?[\d.eE+-]+|true|false|null)\s*[,}]/;
+
+/** True when the text has more values than that. Counts empty lists and objects as one too many, no less. */
+export function hasMoreValues(text: string, max: number): boolean {
+  if (text.length < 2 * max) return false; // a value and what separates it from the next one are two characters
+  let values = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (code === COMMA || code === OPEN_ARRAY || code === OPEN_OBJECT) {
+      values += 1;
+      if (values > max) return true;
+    }
+  }
+  return false;
+}
+
+/** The keys of the outermost object with their values, as far as these are short scalars; the others are undefined. */
+export function outlineOf(text: string): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1;
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth -= 1;
+    else if (code === QUOTE) {
+      const end = endOfString(text, at);
+      const isKey = depth === 1 && end - at <= MAX_SCALAR && /^\s*:/.test(text.slice(end + 1, end + 20));
+      if (isKey) {
+        const [, scalar] = SCALAR.exec(text.slice(end + 1, end + MAX_SCALAR + 40)) ?? [];
+        found.set(JSON.parse(text.slice(at, end + 1)), scalar === undefined ? undefined : JSON.parse(scalar));
+      }
+      at = end;
+    }
+  }
+  return found;
+}
+
+/** Where the string that begins at `start` ends: its closing quote, or the end of a text that is cut. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}

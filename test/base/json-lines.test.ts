@@ -1,0 +1,84 @@
+// An agent's lines: what is too much to be parsed is put aside, and nothing is lost without a word.
+import { describe, expect, test } from "vitest";
+import { MAX_VALUES } from "../../src/base/json.ts";
+import { FrameReader, type LineAside } from "../../src/base/json-lines.ts";
+import { hasMoreValues, outlineOf } from "../../src/base/json-outline.ts";
+
+interface Skipped {
+  size: number;
+  reason: string;
+  aside: LineAside | undefined;
+}
+
+function read(line: string): { frames: object[]; skipped: Skipped[] } {
+  const frames: object[] = [];
+  const skipped: Skipped[] = [];
+  const reader = new FrameReader(64 * 1024 * 1024, {
+    frame: (frame) => frames.push(frame),
+    skipped: (size, reason, aside) => skipped.push({ size, reason, aside }),
+  });
+  reader.push(Buffer.from(`${line}\n`));
+  return { frames, skipped };
+}
+
+const listOf = (count: number): string => `{"type":"result","list":[${"1,".repeat(count - 1)}1],"id":7}`;
+
+describe("a line of many values", () => {
+  test("within the limit is a frame", () => {
+    expect(read(listOf(MAX_VALUES - 10)).frames).toHaveLength(1);
+  });
+
+  test("past the limit is not parsed: its size, its text and its top-level scalars are kept", () => {
+    const line = listOf(MAX_VALUES + 1);
+    const { frames, skipped } = read(line);
+    expect(frames).toEqual([]);
+    expect(skipped).toMatchObject([
+      {
+        size: line.length,
+        reason: "it has more than 50000 values",
+        aside: { data: { text: line, is_cut: false } },
+      },
+    ]);
+    expect([...(skipped[0]?.aside?.outline ?? [])]).toEqual([
+      ["type", "result"],
+      ["list", undefined],
+      ["id", 7],
+    ]);
+  });
+
+  test("of several megabytes keeps its beginning and says that it is cut, with no half character at its end", () => {
+    const line = `{"a":[${'"🦀",'.repeat(600_000)}1]}`;
+    const data = read(line).skipped[0]?.aside?.data;
+    expect(data).toMatchObject({ size: line.length, is_cut: true });
+    expect(data?.text.length).toBeLessThanOrEqual(1024 * 1024);
+    expect(line.startsWith(data?.text ?? "?")).toBe(true);
+    expect(/\p{Surrogate}/u.test(data?.text ?? "")).toBe(false);
+  });
+
+  test("is not one whose commas, brackets and quotes are inside a text", () => {
+    const text = ',[{"\\"'.repeat(100_000);
+    expect(read(JSON.stringify({ text })).frames).toEqual([{ text }]);
+  });
+});
+
+test("values are counted outside strings, whatever the nesting", () => {
+  const nested = `{"a":${'{"b":['.repeat(100)}${"]}".repeat(100)},"c":[${"{},".repeat(300)}1]}`;
+  expect(hasMoreValues(nested, 300)).toBe(true);
+  expect(hasMoreValues(`["${",".repeat(5000)}"]`, 300)).toBe(false);
+  expect(hasMoreValues(`["${'\\\\\\"'.repeat(5000)}",1]`, 300)).toBe(false);
+});
+
+test("an outline has the keys of the outermost object only, and a cut text is no reason to fail", () => {
+  const outline = outlineOf(
+    '{"jsonrpc":"2.0", "id" : "x\\"y" ,"result":{"method":"no","id":2},"n":-1.5e3,"ok":true}',
+  );
+  expect([...outline]).toEqual([
+    ["jsonrpc", "2.0"],
+    ["id", 'x"y'],
+    ["result", undefined],
+    ["n", -1500],
+    ["ok", true],
+  ]);
+  expect([...outlineOf('{"a":"never ends')]).toEqual([["a", undefined]]);
+  expect([...outlineOf('no JSON: "a":')]).toEqual([]);
+});
