@@ -108,7 +108,7 @@ describe("without a turn", () => {
 
 describe("with a turn under way", () => {
   test("within the grace time it ends as it should, and its result is in the history", async () => {
-    const { daemon, session_id, pid } = await busy("20", "#slow 20 10 #say finished");
+    const { daemon, session_id, pid } = await busy("20", "#slow 150 10 #say finished");
     const { code } = await stop(daemon);
     expect(code).toBe(0);
     expect(daemon.log()).toContain("daemon.shutdown_waiting_for_turns");
