@@ -1,7 +1,7 @@
 // One question to the model: what it is shown, its answer as it comes, and what became of it. It never throws for what
 // a provider does; only a bug does.
 import { messageOf } from "../base/coded-error.ts";
-import { compileContext } from "./context/compact.ts";
+import { type ContextView, compileContext } from "./context/compact.ts";
 import { estimateText } from "./context/estimate.ts";
 import type { Message } from "./messages.ts";
 import {
@@ -14,8 +14,8 @@ import {
 import type { NativeServices, Services } from "./services.ts";
 
 export interface ModelMemory {
-  /** How many messages were folded into the summary last: it is told when that changes. */
-  folded: number;
+  /** What the last request showed: the next one begins with it. */
+  view?: ContextView;
 }
 
 export async function askModel(
@@ -67,12 +67,12 @@ function compile(services: Services, tools: readonly ToolSpec[], memory: ModelMe
     history: history.messages,
     policy,
     overheadTokens: estimateText(JSON.stringify(tools)),
+    view: memory.view,
   });
+  memory.view = compiled.view;
   const { compacted } = compiled;
-  if (compacted !== undefined && compacted.dropped !== memory.folded) {
+  if (compacted !== undefined && compacted.dropped > 0)
     emit({ type: "context.compacted", ...compacted, manual: false });
-  }
-  memory.folded = compacted?.dropped ?? 0;
   emit({
     type: "context.compiled",
     estimatedTokens: compiled.estimatedTokens,

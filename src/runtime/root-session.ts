@@ -47,7 +47,7 @@ export interface DelegationRoot {
 export class RootSession implements DemianSession {
   readonly #parts: SessionParts;
   readonly #hooks: Services["hooks"];
-  readonly #memory: ModelMemory = { folded: 0 };
+  readonly #memory: ModelMemory = {};
   readonly #transcript: TranscriptWriter | undefined;
   readonly #delegation: Delegation | undefined;
   readonly #invocation: InvocationFields;

@@ -7,6 +7,7 @@ import type { EventBody } from "../../src/runtime/events.ts";
 import { History } from "../../src/runtime/history.ts";
 import type { HookDispatcher, HookInput, HookOutcome } from "../../src/runtime/hooks/types.ts";
 import type { Message } from "../../src/runtime/messages.ts";
+import type { ModelMemory } from "../../src/runtime/model-request.ts";
 import type { PermissionGate } from "../../src/runtime/permissions/gate.ts";
 import { createScriptedProvider, type ScriptedReply } from "../../src/runtime/providers/scripted/index.ts";
 import type { ChatRequest, Provider } from "../../src/runtime/providers/types.ts";
@@ -43,6 +44,7 @@ export class Stage {
   readonly hookInputs: HookInput[] = [];
   readonly services: NativeServices;
   readonly abort = new AbortController();
+  readonly #memory: ModelMemory = {};
 
   constructor(options: StageOptions = {}) {
     const replies = [...(options.replies ?? [])];
@@ -87,7 +89,7 @@ export class Stage {
   }
 
   run(text: string): Promise<TurnReport> {
-    return runTurn(this.services, { role: "user", content: text }, { folded: 0 }, this.abort.signal);
+    return runTurn(this.services, { role: "user", content: text }, this.#memory, this.abort.signal);
   }
 
   /** The types of the events, without what only measures. */

@@ -1,9 +1,10 @@
-// What a request shows to the model when the conversation is long (§7): the system prompt with a summary of older turns,
-// then recent turns as they were, with a ledger of what sub-agents reported. By rule and without I/O: the same history always gives the same request. The history
-// itself stays whole, but for /compact.
+// What a request shows to the model when the conversation is long (§7): the system prompt, a summary of older turns as a
+// message, then recent turns as they were, with a ledger of what sub-agents reported. A request begins with all of the one
+// before it, so that the provider's cache holds, until it is too long; then much is folded at once. By rule and without
+// I/O. The history itself stays whole, but for /compact.
 import type { Message } from "../messages.ts";
 import type { CompactReport } from "../session-types.ts";
-import { cutAnswer, cutResults } from "./cut.ts";
+import { cutAnswer, cutResults, fitResults } from "./cut.ts";
 import { estimateMessage, estimateMessages, estimateText } from "./estimate.ts";
 import { type LedgerPolicy, withLedger } from "./ledger.ts";
 import { type Step, toMessages, toSteps, turnStarts } from "./steps.ts";
@@ -27,33 +28,58 @@ export interface ContextOrder {
   policy: ContextPolicy;
   /** What else counts in the request: the descriptions of the tools. */
   overheadTokens?: number;
+  /** Of the request before. */
+  view?: ContextView | undefined;
 }
 
 export interface CompiledContext {
   /** One system message, then the conversation. */
   messages: Message[];
   estimatedTokens: number;
-  /** Only when something was left out or cut. */
+  /** Only when this request folds or cuts more than the one before. */
   compacted?: CompactReport;
+  /** For the next request. */
+  view: ContextView;
 }
 
-/** Where a turn is cut it is at a multiple of this, so that the request keeps its beginning for a while (caches). */
-const GRID = 4;
+/** What a request showed of a history. */
+export interface ContextView {
+  draft: Draft;
+  /** The messages of the history that it stands for, and the last of them: a rewritten history has another one. */
+  covered: number;
+  last: Message | undefined;
+  /** The size at which it is folded again. */
+  foldAtTokens: number;
+}
+
+/** The share of the room between the least and the threshold that a fold leaves in use: folds are rare and large. */
+const KEPT_SHARE = 0.25;
 /** What /compact keeps of a long turn. */
 const STEPS_PER_TURN = 4;
 const HARD_CUTS = [1000, 500, 250, 120, 60];
 
 export function compileContext(order: ContextOrder): CompiledContext {
-  const { system, policy, overheadTokens = 0 } = order;
-  const whole = ledgered(split(order.history), policy);
+  const { system, history, policy, view, overheadTokens = 0 } = order;
   const measure = (draft: Draft): number =>
     estimateMessages(requestOf(system, draft), policy.reserveForImagesTokens) + overheadTokens;
-  const before = measure(whole);
-  const chosen = choose(whole, policy, measure, before);
-  const estimatedTokens = chosen === whole ? before : measure(chosen);
-  const messages = requestOf(system, chosen);
-  if (chosen === whole) return { messages, estimatedTokens };
-  return { messages, estimatedTokens, compacted: reportOf(whole, chosen, before, estimatedTokens) };
+  const threshold = Math.floor(policy.maxContextTokens * policy.compactAtRatio);
+  const covered = { covered: history.length, last: history.at(-1) };
+  const grown = grow(view, history, policy);
+  const current = grown ?? ledgered(split(history), policy);
+  const before = measure(current);
+  const foldAtTokens = grown === undefined ? threshold : Math.max(threshold, view?.foldAtTokens ?? 0);
+  if (before < foldAtTokens && isShort(current, policy.maxRawMessages)) {
+    const next = { draft: current, ...covered, foldAtTokens };
+    return { messages: requestOf(system, current), estimatedTokens: before, view: next };
+  }
+  const whole = grown === undefined ? current : ledgered(split(history), policy);
+  const chosen = choose(whole, policy, measure);
+  const after = measure(chosen);
+  // What cannot get below the threshold is not folded again for every few tokens.
+  const again = after < threshold ? threshold : Math.ceil((after + policy.maxContextTokens) / 2);
+  const next = { draft: chosen, ...covered, foldAtTokens: Math.min(again, policy.maxContextTokens) };
+  const made = { messages: requestOf(system, chosen), estimatedTokens: after, view: next };
+  return chosen === whole ? made : { ...made, compacted: reportOf(whole, chosen, measure(whole), after) };
 }
 
 /** For `/compact`: as much as makes sense, at once. Undefined: there is too little, or nothing would be gained. */
@@ -101,6 +127,18 @@ function split(history: readonly Message[]): Draft {
   return { summary: { content, text }, steps: toSteps(conversation.slice(1)), folded: 0 };
 }
 
+/** The request before and what was said since. Undefined: there is none, or the history was rewritten. */
+function grow(
+  view: ContextView | undefined,
+  history: readonly Message[],
+  policy: LedgerPolicy,
+): Draft | undefined {
+  if (view === undefined || history[view.covered - 1] !== view.last || history.length < view.covered) return;
+  const since = toSteps(history.slice(view.covered));
+  const capped = withLedger(since, { ...policy, keepRawDelegateResults: undefined });
+  return { ...view.draft, steps: [...view.draft.steps, ...capped] };
+}
+
 function ledgered(draft: Draft, policy: LedgerPolicy): Draft {
   const steps = withLedger(draft.steps, policy);
   return steps === draft.steps ? draft : { ...draft, steps };
@@ -113,13 +151,11 @@ function summaryIn(message: Message | undefined): Summary | undefined {
     : undefined;
 }
 
-function requestOf(system: string, { summary, steps }: Draft): Message[] {
-  // Chat templates of local models take one system message only, and only at the beginning.
-  const content = summary === undefined ? system : `${system}\n\n${summary.text}`;
-  return [{ role: "system", content }, ...toMessages(steps)];
+function requestOf(system: string, draft: Draft): Message[] {
+  return [{ role: "system", content: system }, ...storedOf(draft)];
 }
 
-/** In a history the summary is a user message: system messages are not part of histories. */
+/** The summary is a user message: chat templates of local models take one system message only, at the beginning. */
 function storedOf({ summary, steps }: Draft): Message[] {
   const first: Message[] = summary === undefined ? [] : [{ role: "user", content: summary.text }];
   return [...first, ...toMessages(steps)];
@@ -127,46 +163,57 @@ function storedOf({ summary, steps }: Draft): Message[] {
 
 type Measure = (draft: Draft) => number;
 
-function choose(whole: Draft, policy: ContextPolicy, measure: Measure, before: number): Draft {
-  const threshold = Math.floor(policy.maxContextTokens * policy.compactAtRatio);
-  const maxRaw = policy.maxRawMessages ?? Number.POSITIVE_INFINITY;
-  const isShort = ({ steps }: Draft) => toMessages(steps).length <= maxRaw;
-  if (before < threshold && isShort(whole)) return whole;
+function isShort({ steps }: Draft, maxMessages = Number.POSITIVE_INFINITY): boolean {
+  return toMessages(steps).length <= maxMessages;
+}
+
+function choose(whole: Draft, policy: ContextPolicy, measure: Measure): Draft {
+  const { maxContextTokens, compactAtRatio, maxRawMessages } = policy;
+  const threshold = Math.floor(maxContextTokens * compactAtRatio);
+  const before = measure(whole);
   let best = whole;
   let bestTokens = before;
-  const take = (draft: Draft, goal: number): boolean => {
+  const take = (draft: Draft, mostTokens: number): boolean => {
     const tokens = measure(draft);
     if (tokens < bestTokens) {
       best = draft;
       bestTokens = tokens;
     }
-    return tokens < before && tokens < goal && isShort(draft);
+    return tokens < before && tokens <= mostTokens && isShort(draft, maxRawMessages);
   };
-  for (const draft of softDrafts(whole, policy, threshold)) if (take(draft, threshold)) return draft;
-  if (bestTokens <= policy.maxContextTokens) return best;
-  for (const draft of hardDrafts(whole, policy)) if (take(draft, policy.maxContextTokens + 1)) return draft;
+  const least = stepsFolded(whole, whole.steps.length - policy.minRecentTurns, policy);
+  const fitsLeast = take(least, maxContextTokens);
+  const spare = Math.max(0, threshold - bestTokens);
+  const goal = Math.min(maxContextTokens, Math.floor(bestTokens + KEPT_SHARE * spare));
+  for (const draft of softDrafts(whole, policy, goal)) if (take(draft, goal)) return draft;
+  if (fitsLeast) return least;
+  if (bestTokens <= maxContextTokens) return best;
+  for (const draft of tightDrafts(whole, policy, measure)) if (take(draft, maxContextTokens)) return draft;
   return best;
 }
 
 /** From the mildest: fewer turns, then shorter results, then fewer steps of the turns that are left. */
-function* softDrafts(whole: Draft, policy: ContextPolicy, threshold: number): Generator<Draft> {
+function* softDrafts(whole: Draft, policy: ContextPolicy, goal: number): Generator<Draft> {
   const { steps } = whole;
-  const target = policy.summaryTargetTokens;
+  const { summaryTargetTokens: target, maxRawMessages } = policy;
   const starts = turnStarts(steps);
   for (let turns = Math.min(policy.recentTurns, starts.length); turns >= policy.minRecentTurns; turns -= 1) {
     const count = starts.at(-turns) ?? 0;
-    if (count > 0) yield fold(whole, count, target);
+    if (count === 0) continue;
+    const draft = fold(whole, count, target);
+    // A limit of messages leaves room for more of them too.
+    if (maxRawMessages === undefined || isShort(draft, maxRawMessages / 2)) yield draft;
   }
   const least = starts.at(-policy.minRecentTurns) ?? 0;
-  yield shorter(fold(whole, least, target), policy.maxInlineToolResultTokens);
+  yield stepsFolded(whole, least, policy);
   const last = steps.length - policy.minRecentTurns;
   const sizes = steps.map((step) => sizeOf(step, policy.maxInlineToolResultTokens));
   let tail = sizes.slice(least).reduce((sum, size) => sum + size, 0);
   for (let count = least + 1; count <= last; count += 1) {
     tail -= sizes[count - 1] ?? 0;
     // Summaries cost time: they are made only where there is a chance.
-    if (count < last && (count % GRID !== 0 || tail + target >= threshold)) continue;
-    yield shorter(fold(whole, count, target), policy.maxInlineToolResultTokens);
+    if (count < last && tail > goal) continue;
+    yield stepsFolded(whole, count, policy);
   }
 }
 
@@ -177,22 +224,28 @@ function sizeOf(step: Step, maxTokens: number): number {
   return results.reduce((sum, size) => sum + size, estimateMessage(step.answer));
 }
 
-/** The last resort: only the current request and the last answer, shorter and shorter. */
-function* hardDrafts(whole: Draft, policy: ContextPolicy): Generator<Draft> {
-  const count = Math.max(0, whole.steps.length - 1);
-  for (const [index, maxTokens] of HARD_CUTS.entries()) {
-    const target = Math.floor(policy.summaryTargetTokens / 2 ** index);
-    const folded = fold(whole, count, target);
-    yield { ...folded, steps: folded.steps.map((step) => cutAnswer(step, maxTokens)) };
-  }
+/** Older results are cut as well; those of the last step are whole. */
+function stepsFolded(whole: Draft, count: number, policy: ContextPolicy): Draft {
+  const draft = fold(whole, Math.max(0, count), policy.summaryTargetTokens);
+  const last = draft.steps.length - 1;
+  const shorter = (step: Step) => cutResults(step, policy.maxInlineToolResultTokens);
+  return { ...draft, steps: draft.steps.map((step, index) => (index < last ? shorter(step) : step)) };
 }
 
-function shorter(draft: Draft, maxTokens: number): Draft {
-  const last = draft.steps.length - 1;
-  return {
-    ...draft,
-    steps: draft.steps.map((step, index) => (index < last ? cutResults(step, maxTokens) : step)),
+/** The last resort: only the current request and the last answer, whose results get the room that is left. */
+function* tightDrafts(whole: Draft, policy: ContextPolicy, measure: Measure): Generator<Draft> {
+  const count = Math.max(0, whole.steps.length - 1);
+  const fitted = (draft: Draft): Draft => {
+    const bare = { ...draft, steps: draft.steps.map((step) => fitResults(step, 0)) };
+    const room = policy.maxContextTokens - measure(bare);
+    return { ...draft, steps: draft.steps.map((step) => fitResults(step, room)) };
   };
+  const folded = fold(whole, count, policy.summaryTargetTokens);
+  yield fitted(folded);
+  for (const [index, maxTokens] of HARD_CUTS.entries()) {
+    const less = fold(whole, count, Math.floor(policy.summaryTargetTokens / 2 ** index));
+    yield fitted({ ...less, steps: less.steps.map((step) => cutAnswer(step, maxTokens)) });
+  }
 }
 
 /** The first `count` steps go into the summary, but for the request that is being worked on. */

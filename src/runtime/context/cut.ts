@@ -1,39 +1,45 @@
 // Shortens what is long in a step. What was cut once is short enough not to be cut again.
 import type { ToolCall } from "../messages.ts";
+import { cutResult } from "./cut-result.ts";
+import { cutText } from "./cut-text.ts";
+import { estimateText } from "./estimate.ts";
 import type { Step } from "./steps.ts";
-
-const BYTES_PER_TOKEN = 4;
-
-/** Beginning and end of the text, within `maxTokens` as they are estimated. */
-export function cutText(text: string, maxTokens: number): string {
-  const maxBytes = maxTokens * BYTES_PER_TOKEN;
-  if (Buffer.byteLength(text) <= maxBytes) return text;
-  const bytes = Buffer.from(text);
-  const mark = `\n[… ${bytes.length} bytes in all, cut here to save space …]\n`;
-  const room = Math.max(0, maxBytes - Buffer.byteLength(mark));
-  const head = bytes.subarray(0, wholeCharacter(bytes, Math.floor((room * 2) / 3), -1));
-  const tail = bytes.subarray(wholeCharacter(bytes, bytes.length - Math.floor(room / 3), 1));
-  return `${head.toString()}${mark}${tail.toString()}`;
-}
-
-/** The same, and never over: with no room for the mark there is only a beginning. */
-export function capText(text: string, maxTokens: number): string {
-  const short = cutText(text, maxTokens);
-  const bytes = Buffer.from(short);
-  const maxBytes = Math.max(0, maxTokens) * BYTES_PER_TOKEN;
-  if (bytes.length <= maxBytes) return short;
-  const whole = Buffer.from(text);
-  return whole.subarray(0, wholeCharacter(whole, maxBytes, -1)).toString();
-}
 
 /** Only tool results, which can be had again. */
 export function cutResults(step: Step, maxTokens: number): Step {
   if (step.kind === "user") return step;
-  const results = step.results.map((result) => ({ ...result, content: cutText(result.content, maxTokens) }));
+  return withResults(step, () => maxTokens, false);
+}
+
+/** Cuts the tool results of the newest step so that together they take `roomTokens`: short ones stay whole. */
+export function fitResults(step: Step, roomTokens: number): Step {
+  if (step.kind === "user") return step;
+  let room = roomTokens;
+  let left = step.results.length;
+  const shares = new Map<number, number>();
+  const bySize = step.results.map(({ content }, index) => ({ index, size: estimateText(content) }));
+  for (const { index, size } of bySize.sort((a, b) => a.size - b.size)) {
+    const share = Math.max(0, Math.min(size, Math.floor(room / left)));
+    shares.set(index, share);
+    room -= share;
+    left -= 1;
+  }
+  return withResults(step, (index) => shares.get(index) ?? 0, true);
+}
+
+function withResults(
+  step: Extract<Step, { kind: "answer" }>,
+  maxTokens: (index: number) => number,
+  isNewest: boolean,
+): Step {
+  const results = step.results.map((result, index) => {
+    const call = step.answer.toolCalls?.[index];
+    return { ...result, content: cutResult(result.content, { call, isNewest, maxTokens: maxTokens(index) }) };
+  });
   return { ...step, results };
 }
 
-/** Results, the answer itself and what its calls were given. */
+/** The answer itself and what its calls were given; results stay. */
 export function cutAnswer(step: Step, maxTokens: number): Step {
   if (step.kind === "user") return step;
   const { content, toolCalls, ...rest } = step.answer;
@@ -42,7 +48,7 @@ export function cutAnswer(step: Step, maxTokens: number): Step {
     ...(content === undefined ? {} : { content: content === null ? null : cutText(content, maxTokens) }),
     ...(toolCalls === undefined ? {} : { toolCalls: toolCalls.map((call) => cutCall(call, maxTokens)) }),
   };
-  return cutResults({ ...step, answer }, maxTokens);
+  return { ...step, answer };
 }
 
 function cutCall(call: ToolCall, maxTokens: number): ToolCall {
@@ -54,10 +60,4 @@ function cutStrings(value: unknown, maxTokens: number): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => cutStrings(item, maxTokens));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutStrings(item, maxTokens)]));
-}
-
-function wholeCharacter(bytes: Buffer, index: number, step: 1 | -1): number {
-  let at = index;
-  while (at > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += step;
-  return at;
 }

@@ -2,7 +2,7 @@
 // older one a line with who did what, how it ended and where the whole is. The history itself stays whole.
 import { DELEGATE_TOOL } from "../delegation/types.ts";
 import type { ToolCall, ToolMessage } from "../messages.ts";
-import { capText } from "./cut.ts";
+import { capText } from "./cut-text.ts";
 import { estimateText } from "./estimate.ts";
 import { oneLine } from "./one-line.ts";
 import type { Step } from "./steps.ts";

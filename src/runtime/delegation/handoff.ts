@@ -1,6 +1,6 @@
 // What a sub-agent is told of its task: the fields that were given for it, and nothing of the conversation (§7). Never
 // longer than allowed: the task comes first, and where something is cut or left out the text says so.
-import { capText } from "../context/cut.ts";
+import { capText } from "../context/cut-text.ts";
 import { oneLine } from "../context/one-line.ts";
 import type { HandoffContext, HandoffLimits } from "./types.ts";
 

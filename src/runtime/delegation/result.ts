@@ -1,6 +1,6 @@
 // What goes back to the agent that delegated: the report of the sub-agent, not longer than wanted, and where the whole is.
 import { messageOf } from "../../base/coded-error.ts";
-import { capText } from "../context/cut.ts";
+import { capText } from "../context/cut-text.ts";
 import { estimateText } from "../context/estimate.ts";
 import { referenceLine } from "../context/ledger.ts";
 import type { AgentInvocationInput } from "./types.ts";

@@ -41,7 +41,7 @@ export class AgentSession {
   readonly key: AgentSessionKey;
   readonly history: History;
   /** What was told last of the compaction of its requests. */
-  readonly modelMemory: ModelMemory = { folded: 0 };
+  readonly modelMemory: ModelMemory = {};
   /** What it may read of `.demian`. */
   readonly ownFiles = new Set<string>();
   #memory: AgentMemory = emptyMemory();

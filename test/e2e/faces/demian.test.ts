@@ -498,7 +498,7 @@ inTmux("--daemon", () => {
     model.script(stuck("thinking about it"));
     await send(screen, "one more");
     await screen.until("thinking about it");
-    expect(JSON.stringify(messagesOf(model, 6)[0])).toContain("[Summary of the earlier conversation]");
+    expect(JSON.stringify(messagesOf(model, 6)[1])).toContain("[Summary of the earlier conversation]");
     await send(screen, "/compact");
     await screen.until(/\/compact works when no turn runs/);
     screen.press("C-u");

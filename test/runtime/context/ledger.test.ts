@@ -117,7 +117,7 @@ describe("29: main delegate-result ledger compaction", () => {
     const history = Array.from({ length: 10 }, (_, n) => [ask, ...delegation(n), done]).flat();
     const { messages, compacted } = compile(history, { maxRawMessages: 12 });
     expect(compacted).toBeDefined();
-    expect(String(messages[0]?.content)).toMatch(
+    expect(String(messages[1]?.content)).toMatch(
       /## Delegated to sub-agents\n- reviewer: review part 0 → done: Report 0/,
     );
     expect(String(messages[0]?.content)).not.toContain("[Ledger]");

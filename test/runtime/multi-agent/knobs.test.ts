@@ -104,10 +104,8 @@ describe("what is set is used", () => {
   });
 
   test.each<[string, Change]>([
-    ["main.recentTurns", { main: { recentTurns: 1 } }],
     ["main.minRecentTurns", { main: { minRecentTurns: 2 } }],
     ["main.maxRawMessages", { main: { maxRawMessages: 2 } }],
-    ["main.maxInlineToolResultTokens", { main: { maxInlineToolResultTokens: 20 } }],
     ["main.ledgerTargetTokens", { main: { ledgerTargetTokens: 10 } }],
     ["subAgent.minRecentTurns", { subAgent: { minRecentTurns: 3 } }],
     ["subAgent.compression none", { subAgent: { compression: "none" } }],

@@ -1,10 +1,13 @@
 // The request to Chat Completions: the subset that all vendors share, less what a quirk leaves out.
 
+import { parseSummary } from "../../context/summary.ts";
 import type { AssistantMessage, Message, UserMessage } from "../../messages.ts";
 import type { EchoMemory } from "../echo-memory.ts";
 import type { OpenAIConfig } from "../registry-types.ts";
 import { inputToObject, nameToIdentifier } from "../settle.ts";
 import { type ChatRequest, ProviderError } from "../types.ts";
+
+type Wire = Record<string, unknown>;
 
 export type Quirks = NonNullable<OpenAIConfig["quirks"]>;
 
@@ -43,7 +46,7 @@ export function buildRequest(request: ChatRequest, options: RequestOptions): Rec
 
 function toMessages(messages: readonly Message[], options: RequestOptions): Record<string, unknown>[] {
   const last = messages.findLastIndex(({ role }) => role === "user");
-  return messages.flatMap((message, index) => {
+  const wire = messages.flatMap((message, index): Wire[] => {
     if (message.role === "system") {
       return [{ role: options.quirks.developerRole ? "developer" : "system", content: message.content }];
     }
@@ -53,6 +56,20 @@ function toMessages(messages: readonly Message[], options: RequestOptions): Reco
     }
     return toAssistant(message, options.echoes);
   });
+  return joinSummary(wire);
+}
+
+/** Chat templates of some local models refuse two user messages in a row: a summary joins the message after it. */
+function joinSummary(messages: readonly Wire[]): Wire[] {
+  const at = messages.findIndex(({ role }) => role === "user");
+  const [summary, next] = messages.slice(at);
+  if (next?.["role"] !== "user" || typeof summary?.["content"] !== "string") return [...messages];
+  if (parseSummary(summary["content"]) === undefined) return [...messages];
+  const text = summary["content"];
+  const content = Array.isArray(next["content"])
+    ? [{ type: "text", text }, ...next["content"]]
+    : `${text}\n\n${String(next["content"])}`;
+  return [...messages.slice(0, at), { role: "user", content }, ...messages.slice(at + 2)];
 }
 
 /** What a person has just sent is never left out silently; what is older must not block the conversation for ever. */

@@ -316,7 +316,7 @@ describe("on a daemon", () => {
     await answered(watcher, "still here");
     const [before, after] = [7, 8].map((at) => messagesOf(model, at));
     expect(after?.length).toBeLessThan(before?.length ?? 0);
-    expect(JSON.stringify(after?.[0])).toContain("[Summary of the earlier conversation]");
+    expect(JSON.stringify(after?.[1])).toContain("[Summary of the earlier conversation]");
   });
 
   test("/compact is refused while a turn runs, and takes nothing behind it", async () => {

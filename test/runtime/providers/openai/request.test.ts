@@ -41,6 +41,22 @@ async function bodyWith(
 }
 
 describe("the request", () => {
+  test("a summary and the message after it are one user message, and others stay as they are", async () => {
+    const summary = "[Summary of the earlier conversation]\n3 messages. Left out.";
+    const user = (content: string): Message => ({ role: "user", content });
+    const messages: Message[] = [
+      { role: "system", content: "s" },
+      user(summary),
+      user("go on"),
+      user("please"),
+    ];
+    expect((await bodyWith({}, { messages }))["messages"]).toEqual([
+      messages[0],
+      user(`${summary}\n\ngo on`),
+      user("please"),
+    ]);
+  });
+
   test("a stream is asked for with exactly the shared subset", async () => {
     server.script(chatReply("ok"));
     await listen(
