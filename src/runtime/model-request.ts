@@ -1,9 +1,10 @@
 // One question to the model: what it is shown, its answer as it comes, and what became of it. It never throws for what
 // a provider does; only a bug does.
 import { messageOf } from "../base/coded-error.ts";
-import { type ContextView, compileContext } from "./context/compact.ts";
+import { contextPolicy } from "./context/budget.ts";
+import { type CompiledContext, type ContextView, compileContext } from "./context/compact.ts";
 import { estimateText } from "./context/estimate.ts";
-import type { Message } from "./messages.ts";
+import { windowByName } from "./providers/context-window.ts";
 import {
   type ChatRequest,
   type ChatResponse,
@@ -11,12 +12,28 @@ import {
   type ProviderFailure,
   type ToolSpec,
 } from "./providers/types.ts";
-import type { NativeServices, Services } from "./services.ts";
+import type { NativeServices } from "./services.ts";
 
 export interface ModelMemory {
   /** What the last request showed: the next one begins with it. */
   view?: ContextView;
+  /** What is known of the model that is asked. */
+  room?: KnownRoom;
 }
+
+interface KnownRoom {
+  /** Provider and model. */
+  of: string;
+  listedTokens?: number | undefined;
+  isListAsked: boolean;
+  learnedTokens?: number;
+}
+
+/** Shorter requests fit every model: its vendor's list is not asked for them. */
+const ASK_LIST_FROM_TOKENS = 6000;
+const LIST_LIMIT_MS = 3000;
+/** What a request may have, of one that the provider found too long. */
+const AFTER_OVERFLOW = 0.7;
 
 export async function askModel(
   services: NativeServices,
@@ -31,7 +48,35 @@ export async function askModel(
     description,
     inputSchema,
   }));
-  const messages = compile(services, tools, memory);
+  const first = await compile(services, tools, memory, signal);
+  const ask = (compiled: CompiledContext) => send(services, { turn, stream, tools, compiled }, signal);
+  const response = await ask(first);
+  if (response.error?.kind !== "context_too_long" || (response.message.content ?? "") !== "") return response;
+  const learnedTokens = Math.floor(first.estimatedTokens * AFTER_OVERFLOW);
+  memory.room = { ...roomOf(services, memory), learnedTokens };
+  delete memory.view;
+  const second = await compile(services, tools, memory, signal);
+  if (signal.aborted || second.estimatedTokens >= first.estimatedTokens) return response;
+  emit({
+    type: "warning",
+    message: `${provider.key} found the conversation too long for ${provider.model}: it was compacted and is sent again`,
+  });
+  return ask(second);
+}
+
+interface Sending {
+  turn: number;
+  stream: boolean;
+  tools: readonly ToolSpec[];
+  compiled: CompiledContext;
+}
+
+async function send(
+  services: NativeServices,
+  { turn, stream, tools, compiled: { messages } }: Sending,
+  signal: AbortSignal,
+): Promise<ChatResponse> {
+  const { provider, emit } = services;
   emit({
     type: "model.request",
     turn,
@@ -59,27 +104,47 @@ export async function askModel(
   }
 }
 
-function compile(services: Services, tools: readonly ToolSpec[], memory: ModelMemory): readonly Message[] {
-  const { limits, history, systemPrompt, emit } = services;
-  const policy = limits.context;
-  const compiled = compileContext({
-    system: systemPrompt,
-    history: history.messages,
-    policy,
-    overheadTokens: estimateText(JSON.stringify(tools)),
-    view: memory.view,
-  });
+async function compile(
+  services: NativeServices,
+  tools: readonly ToolSpec[],
+  memory: ModelMemory,
+  signal: AbortSignal,
+): Promise<CompiledContext> {
+  const { limits, history, systemPrompt, provider, emit } = services;
+  const overheadTokens = estimateText(JSON.stringify(tools));
+  memory.room = roomOf(services, memory);
+  const compileWith = (room: KnownRoom): CompiledContext & { limitTokens: number } => {
+    const windowTokens = provider.contextTokens ?? room.listedTokens ?? windowByName(provider.model);
+    const { maxTokens } = provider;
+    const policy = contextPolicy(limits.context, {
+      windowTokens,
+      maxTokens,
+      learnedTokens: room.learnedTokens,
+    });
+    const order = { system: systemPrompt, history: history.messages, policy, overheadTokens };
+    return { ...compileContext({ ...order, view: memory.view }), limitTokens: policy.maxContextTokens };
+  };
+  let compiled = compileWith(memory.room);
+  const isOpen = limits.context.maxContextTokens === undefined && provider.contextTokens === undefined;
+  const sizeTokens = compiled.compacted?.beforeTokens ?? compiled.estimatedTokens;
+  if (isOpen && !memory.room.isListAsked && sizeTokens >= ASK_LIST_FROM_TOKENS) {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(LIST_LIMIT_MS)]);
+    const listedTokens = await provider.provider.contextTokens?.(provider.model, limit);
+    memory.room = { ...memory.room, isListAsked: true, listedTokens };
+    compiled = compileWith(memory.room);
+  }
   memory.view = compiled.view;
-  const { compacted } = compiled;
+  const { compacted, limitTokens, messages, estimatedTokens } = compiled;
   if (compacted !== undefined && compacted.dropped > 0)
     emit({ type: "context.compacted", ...compacted, manual: false });
-  emit({
-    type: "context.compiled",
-    estimatedTokens: compiled.estimatedTokens,
-    messages: compiled.messages.length,
-    limitTokens: policy.maxContextTokens,
-  });
-  return compiled.messages;
+  emit({ type: "context.compiled", estimatedTokens, messages: messages.length, limitTokens });
+  return compiled;
+}
+
+/** Another model is another room. */
+function roomOf({ provider }: NativeServices, { room }: ModelMemory): KnownRoom {
+  const of = JSON.stringify([provider.key, provider.model]);
+  return room?.of === of ? room : { of, isListAsked: false };
 }
 
 async function streamed({ provider, emit }: NativeServices, request: ChatRequest): Promise<ChatResponse> {

@@ -1,7 +1,7 @@
 // What the loop works with. A session puts it together once; a change of agent or model replaces a piece.
 import type { AgentDefinition } from "./agents/types.ts";
 import type { DemianConfig } from "./config/schema.ts";
-import type { ContextPolicy } from "./context/compact.ts";
+import type { ContextLimits } from "./context/budget.ts";
 import type { Delegator } from "./delegation/types.ts";
 import type { EventBody, InvocationFields } from "./events.ts";
 import type { History } from "./history.ts";
@@ -27,7 +27,7 @@ export interface Services {
   /** What this agent sees, in its order. */
   readonly tools: readonly ToolDefinition[];
   /** How far one message may go: of the main agent, or of a sub-agent. */
-  readonly limits: { maxTurns: number; context: ContextPolicy };
+  readonly limits: { maxTurns: number; context: ContextLimits };
   /** Who this is among several agents; empty with one. */
   readonly invocation: InvocationFields;
   /** Only of a sub-agent. */
@@ -61,14 +61,14 @@ export function hookInput(
   event: HookInput["event"],
   more: Omit<Partial<HookInput>, "event"> = {},
 ): HookInput {
-  const { sessionId, agent, workspace, provider, invocation } = services;
-  const { rootSessionId, invocationId, agentPath } = invocation;
+  const { sessionId, agent, workspace, provider, invocation, subAgent } = services;
+  const { rootSessionId, invocationId, agentPath = [] } = invocation;
   return {
     event,
     sessionId,
     ...(rootSessionId === undefined ? {} : { rootSessionId }),
     ...(invocationId === undefined ? {} : { invocationId }),
-    ...(agentPath === undefined ? {} : { agentPath }),
+    ...(rootSessionId === undefined ? {} : { agentPath: [subAgent?.mainAgent ?? agent.name, ...agentPath] }),
     agent: agent.name,
     cwd: workspace.root,
     provider: provider.key,

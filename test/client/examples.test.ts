@@ -60,7 +60,7 @@ describe.runIf(isBuilt)("examples", () => {
   test("manager-and-children.ts waits for its workers, answers the one that asks, and leaves nothing", async () => {
     const { code, output } = await runExample("manager-and-children");
     expect(output).toMatch(
-      /^\[worker-1\] success: The demo clock says .*\n\[asked\] demo_shell: rm -rf build\n\[worker-2\] success: You approved it.*\nlead: idle, 0 turn.*\n {2}worker-1: idle, 1 turn.*\n {2}worker-2: idle, 1 turn.*\nremoved 3 sessions\n$/,
+      /^\[worker-1\] success: The demo clock says .*\n\[asked\] demo_shell: rm -rf build\n\[worker-2\] success: It was allowed.*\nlead: idle, 0 turn.*\n {2}worker-1: idle, 1 turn.*\n {2}worker-2: idle, 1 turn.*\nremoved 3 sessions\n$/,
     );
     expect(code).toBe(0);
   });
@@ -75,7 +75,7 @@ describe.runIf(isBuilt)("examples", () => {
           "asked: rm -rf build",
           "refused: pending_structured_request",
           "answered: accept",
-          "success: You approved it, so I pretended to run `rm -rf build`.",
+          "success: It was allowed, so I pretended to run `rm -rf build`.",
           "deleted: 1",
           "",
         ].join("\n"),

@@ -31,6 +31,8 @@ export interface ModelServer {
   /** Without a slash at the end. */
   url: string;
   requests: ModelRequest[];
+  /** What its list of models says; none at first. Requests for it are kept apart. */
+  models: { list?: unknown; asked: string[] };
   /** Appends replies; each is used once, in order. Without one the server answers 500. */
   script(...replies: Reply[]): void;
   /** The request with this number, from 0, when it has come. */
@@ -41,12 +43,19 @@ export interface ModelServer {
 export async function startModelServer(...replies: Reply[]): Promise<ModelServer> {
   const queue = [...replies];
   const requests: ModelRequest[] = [];
+  const models: ModelServer["models"] = { asked: [] };
   const waiting: { index: number; resolve(request: ModelRequest): void }[] = [];
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.on("end", () => {
       const { method = "", url: path = "", headers } = incoming;
+      if (method === "GET" && /\/models(\/|$)/.test(path)) {
+        models.asked.push(path);
+        const answer = models.list === undefined ? status(404, {}) : status(200, models.list);
+        void answer(exchangeOf({ method, path, headers, body: "" }, response));
+        return;
+      }
       const request = { method, path, headers, body: parse(Buffer.concat(chunks).toString()) };
       requests.push(request);
       for (const { index, resolve } of waiting) if (index === requests.length - 1) resolve(request);
@@ -60,6 +69,7 @@ export async function startModelServer(...replies: Reply[]): Promise<ModelServer
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    models,
     script: (...more) => {
       queue.push(...more);
     },

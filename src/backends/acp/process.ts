@@ -38,6 +38,8 @@ const CLIENT_CAPABILITIES = {
   terminal: false,
   session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
   elicitation: { form: {} },
+  // What demian tells beyond ACP (translate.ts).
+  _meta: { demian: { events: true, notices: true } },
 };
 
 /** Resolves when the agent has answered the handshake; throws `spawn_failed` with its own words. */

@@ -1,5 +1,6 @@
 // `demian acp`: hands the streams to the runtime's ACP agent. Nothing else is loaded here: whoever starts it waits.
 import { CodedError } from "../../base/coded-error.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
 import { serveAcp } from "../../runtime/acp/index.ts";
 import type { Arguments } from "../command.ts";
 import type { Context } from "./command.ts";
@@ -35,6 +36,7 @@ export async function runAcp(
       output: process.stdout,
       env: io.env,
       version,
+      warn: (message) => void io.stderr.write(`! ${sanitizeLine(message)}\n`),
       signal: abort.signal,
       ...(given.flags["demo"] === true ? { createRuntime } : {}),
       flags: {

@@ -31,7 +31,8 @@ export type Typed =
   | { kind: "empty" }
   | { kind: "message"; text: string }
   | { kind: "command"; name: string; word: string | undefined }
-  | { kind: "unknown"; message: string };
+  /** `isNear`: it is a command that is misspelt, or has words that it does not take. */
+  | { kind: "unknown"; message: string; isNear: boolean };
 
 /** A path such as /etc/hosts is a message, and so is everything behind a blank. */
 export function readTyped(text: string): Typed {
@@ -42,12 +43,15 @@ export function readTyped(text: string): Typed {
   const command = CHAT_COMMANDS.find((known) => known.name === name);
   if (command === undefined) {
     const names = [...CHAT_COMMANDS.map((known) => known.name), ...Object.keys(ALIASES)];
-    const hint = didYouMean(said, names) || "; /help lists what there is";
-    return { kind: "unknown", message: `no command ${said}${hint} (put a blank before it to send it)` };
+    const near = didYouMean(said, names);
+    const hint = near || "; /help lists what there is";
+    const message = `no command ${said}${hint} (put a blank before it to send it)`;
+    return { kind: "unknown", message, isNear: near !== "" };
   }
   const word = rest.trim() === "" ? undefined : rest.trim();
   if (word !== undefined && !command.usage.includes("[")) {
-    return { kind: "unknown", message: `${said} takes nothing behind it (put a blank before it to send it)` };
+    const message = `${said} takes nothing behind it (put a blank before it to send it)`;
+    return { kind: "unknown", message, isNear: true };
   }
   return { kind: "command", name, word };
 }

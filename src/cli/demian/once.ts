@@ -23,8 +23,6 @@ export interface OnceOptions {
   text: string;
   parts: readonly UserContentPart[];
   isJson: boolean;
-  /** The provider answered, so the choice was good. */
-  onAnswered(): Promise<void>;
 }
 
 export async function runOnce(options: OnceOptions): Promise<number> {
@@ -52,7 +50,6 @@ export async function runOnce(options: OnceOptions): Promise<number> {
     const input = { text, ...(parts.length === 0 ? {} : { parts }) };
     const report = await session.run({ ...input, signal: stopping.signal });
     await session.close();
-    if (isGood(report)) await options.onAnswered();
     if (isJson && !stopping.isUnread) await output.json({ type: "result", sessionId: session.id, ...report });
     else if (!isJson) await showReport(report, screen, progress);
     if (!isJson && report.plan !== undefined) screen.note("· this is a plan: nothing of it was carried out");

@@ -14,8 +14,14 @@ export interface Prepared {
   settings: Settings;
   /** For people, safe to show. */
   warnings: readonly string[];
-  /** A choice that worked is remembered; gives what went wrong with that. */
-  keep(chosen: Settings): Promise<string | undefined>;
+  /** A choice that worked is remembered. Undefined: nobody chose anything. */
+  keep(chosen: Settings): Promise<Kept | undefined>;
+}
+
+/** What became of remembering a choice, for people. */
+export interface Kept {
+  isKept: boolean;
+  text: string;
 }
 
 const NOTHING_SAVED: Awaited<ReturnType<typeof loadPreferences>> = { preferences: {} };
@@ -39,14 +45,15 @@ function open({ cwd, configPath, flags }: Order, { io, createRuntime }: Context)
   return createRuntime(configPath === undefined ? order : { ...order, configPath });
 }
 
-/** It is a convenience: what cannot be kept is told, and nothing more. */
-async function remember(settings: Settings, directory: string): Promise<string | undefined> {
+/** A convenience: failing to keep a choice is reported, and nothing more. */
+async function remember(settings: Settings, directory: string): Promise<Kept | undefined> {
   const choice = choiceToSave(settings);
   if (choice === undefined) return undefined;
   try {
     await savePreferences(directory, choice);
-    return undefined;
+    const chosen = sanitizeLine(`${choice.provider}, ${choice.model}`);
+    return { isKept: true, text: `remembered for this project: ${chosen}` };
   } catch (error) {
-    return `your choice is not remembered: ${sanitizeLine(messageOf(error))}`;
+    return { isKept: false, text: `your choice is not remembered: ${sanitizeLine(messageOf(error))}` };
   }
 }

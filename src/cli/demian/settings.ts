@@ -156,8 +156,10 @@ export function chosenOf({ agent, provider, model }: Settings): {
   return model.value === "" ? chosen : { ...chosen, model: model.value };
 }
 
-/** What is remembered: a choice that somebody made, with a flag or just now. */
+/** What is remembered: a choice that somebody made just now. Flags hold for one run, and so does a model chosen for one. */
 export function choiceToSave({ provider, model }: Settings): Preferences | undefined {
-  const isChosen = [provider, model].some(({ source }) => source === "flag" || source === "interactive");
-  return isChosen ? { provider: provider.value, model: model.value } : undefined;
+  const isChosen = [provider, model].some(({ source }) => source === "interactive");
+  return isChosen && provider.source !== "flag"
+    ? { provider: provider.value, model: model.value }
+    : undefined;
 }

@@ -4,6 +4,7 @@ import { imagePart } from "../../runtime/images.ts";
 import { type Arguments, UsageError } from "../command.ts";
 import { textFlag } from "../flag-values.ts";
 import { Chat } from "./chat.ts";
+import { readTyped } from "./chat-commands.ts";
 import type { Context } from "./command.ts";
 import { runOnce } from "./once.ts";
 import { orderOf } from "./order.ts";
@@ -30,6 +31,8 @@ export async function runTalk(given: Arguments, context: Context): Promise<numbe
   const { stdout, stderr, env, isShared } = io;
   const isQuiet = given.flags["quiet"] === true;
   const screen = new Screen({ stdout, stderr, env, isShared, isQuiet, isJson });
+  const command = isChat ? undefined : commandIn(message);
+  if (command !== undefined) return noticeOf(command, context);
   const text = isChat ? "" : await wholeMessage(io, pipedOptions(given, message, screen));
   const { runtime, settings, warnings, keep } = await prepare(order, context, given.flags["demo"] === true);
   try {
@@ -41,12 +44,12 @@ export async function runTalk(given: Arguments, context: Context): Promise<numbe
       return await runOnScreen({ io, runtime, settings, order, parts, warnings, onChosen: keep });
     }
     const onChosen = async (chosen: Settings): Promise<void> => {
-      const problem = await keep(chosen);
-      if (problem !== undefined) screen.warn(`! ${problem}`);
+      const kept = await keep(chosen);
+      if (kept?.isKept) screen.note(`· ${kept.text}`);
+      else if (kept !== undefined) screen.warn(`! ${kept.text}`);
     };
     if (isChat) return await new Chat({ io, screen, runtime, settings, order, parts, onChosen }).run();
-    const onAnswered = (): Promise<void> => onChosen(settings);
-    return await runOnce({ io, screen, runtime, settings, order, text, parts, isJson, onAnswered });
+    return await runOnce({ io, screen, runtime, settings, order, text, parts, isJson });
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "missing_key") throw error;
     const others = "--provider chooses another, `demian list-providers` shows which are ready";
@@ -60,6 +63,26 @@ export async function runTalk(given: Arguments, context: Context): Promise<numbe
 function hasScreen({ flags }: Arguments, { program, io }: Context): boolean {
   if (program === PLAIN_PROGRAM || flags["plain"] === true || flags["quiet"] === true) return false;
   return io.stdout.isTTY === true && io.env["TERM"] !== "dumb";
+}
+
+/** What is typed instead of a message, in a conversation. Throws for what is nearly such a command. */
+function commandIn(message: string | undefined): string | undefined {
+  // A single word that is no command may be a directory: /tmp.
+  const typed = message === undefined ? undefined : readTyped(message);
+  if (typed?.kind === "command") return typed.name;
+  if (typed?.kind === "unknown" && typed.isNear) throw new UsageError(typed.message);
+  return undefined;
+}
+
+/** There is no conversation that it could change: nothing is sent, and nothing has failed. */
+async function noticeOf(command: string, { io, output, isJson }: Context): Promise<number> {
+  const text =
+    command === "/compact"
+      ? "there is no conversation yet to compact; nothing was sent to the model"
+      : `${command} works in a conversation (run demian without a message); nothing was sent to the model`;
+  if (isJson) await output.json({ type: "notice", command, message: text });
+  else io.stderr.write(`· ${text}\n`);
+  return 0;
 }
 
 function messageFrom({ flags, words }: Arguments): string | undefined {

@@ -36,6 +36,8 @@ export interface HostOrder {
   store: SessionStore;
   runtimes: Runtimes;
   defaults: SessionDefaults;
+  /** For what the client has no way to be told. */
+  warn(message: string): void;
 }
 
 /** The answer to session/new, load and resume. */
@@ -205,6 +207,7 @@ export class AcpHost {
           runtime,
           client,
           capabilities: this.#capabilities,
+          warn: (message) => this.#order.warn(message),
           record,
           choice: {
             ...this.#order.defaults,

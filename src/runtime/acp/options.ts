@@ -22,6 +22,8 @@ export interface AcpOptions {
   env: Readonly<Record<string, string | undefined>>;
   flags: AcpFlags;
   version: string;
+  /** Takes what the client has no way to be told. */
+  warn?(message: string): void;
   /** Ends it as the end of the input does. */
   signal?: AbortSignal;
   /** For embedding programs and tests. */

@@ -1,10 +1,11 @@
 // What a session tells its client, in order, one frame at a time. While the client does not read, words that belong
 // together are put together, so what waits is never more than what there is to say in one turn.
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { EVENT, NOTICE } from "./announced.ts";
 
 export type Outgoing =
   | { method: "session/update"; update: SessionUpdate }
-  | { method: "_demian/event" | "_demian/notice"; params: Record<string, unknown> };
+  | { method: typeof EVENT | typeof NOTICE; params: Record<string, unknown> };
 
 export type SendOutgoing = (outgoing: Outgoing) => Promise<void>;
 

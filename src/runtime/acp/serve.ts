@@ -9,6 +9,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { within } from "../../base/child.ts";
 import { isObject } from "../../base/json.ts";
+import { EVENT, NOTICE } from "./announced.ts";
 import { MODE_OPTION, MODEL_OPTION, modelChange } from "./choices.ts";
 import { invalidParams, toRequestError } from "./errors.ts";
 import { AcpHost } from "./host.ts";
@@ -28,7 +29,12 @@ export async function serve(options: AcpOptions): Promise<void> {
     ...(flags.config !== undefined && { configPath: resolve(flags.config) }),
     ...(flags.settings !== undefined && { flags: flags.settings }),
   });
-  const host = new AcpHost({ store: new SessionStore(env), runtimes, defaults: defaultsOf(flags) });
+  const host = new AcpHost({
+    store: new SessionStore(env),
+    runtimes,
+    defaults: defaultsOf(flags),
+    warn: (message) => options.warn?.(message),
+  });
   let ended: Promise<void> | undefined;
   const end = () => {
     ended ??= within(SHUTDOWN_LIMIT_MS, host.shutdown());
@@ -110,7 +116,7 @@ function initializeAnswer(version: string): InitializeResponse {
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
       mcpCapabilities: { http: false, sse: false },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
-      _meta: { demian: { events: "_demian/event", notices: "_demian/notice", setModel: true } },
+      _meta: { demian: { events: EVENT, notices: NOTICE, setModel: true } },
     },
     authMethods: [],
   };

@@ -12,6 +12,7 @@ import { messageOf } from "../../base/coded-error.ts";
 import type { RuntimeEvent } from "../events.ts";
 import type { PermissionAnswer, PermissionPrompt } from "../permissions/types.ts";
 import type { DemianSession, Runtime, SessionOrder, TurnReport } from "../session-types.ts";
+import { isAnnounced, NOTICE } from "./announced.ts";
 import { promptAnswer, sessionTitle } from "./answer.ts";
 import { askForm, permissionAnswer, permissionRequest } from "./ask.ts";
 import { isOfChild } from "./children.ts";
@@ -32,6 +33,8 @@ export interface AcpSessionOrder {
   runtime: Runtime;
   client: AgentContext;
   capabilities: ClientCapabilities;
+  /** For what the client has no way to be told. */
+  warn(message: string): void;
   /** Undefined: it could not be made, and the session cannot be resumed. */
   record: SessionRecord | undefined;
   choice: Pick<
@@ -62,7 +65,9 @@ export class AcpSession {
     const outbound = new Outbound((outgoing) =>
       outgoing.method === "session/update"
         ? client.notify("session/update", { sessionId: id, update: wellFormed(outgoing.update) })
-        : client.notify(outgoing.method, { sessionId: id, ...wellFormed(outgoing.params) }),
+        : isAnnounced(order.capabilities, outgoing.method)
+          ? client.notify(outgoing.method, { sessionId: id, ...wellFormed(outgoing.params) })
+          : Promise.resolve(),
     );
     const translator = new Translator({
       cwd: order.cwd,
@@ -176,7 +181,9 @@ export class AcpSession {
       this.#push({ sessionUpdate: "notice", severity: "warning", title: message });
       return;
     }
-    this.#outbound.push({ method: "_demian/notice", params: { severity: "warning", message } });
+    if (isAnnounced(this.#order.capabilities, NOTICE))
+      this.#outbound.push({ method: NOTICE, params: { severity: "warning", message } });
+    else this.#order.warn(message);
   }
 
   /**

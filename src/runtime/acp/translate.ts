@@ -6,6 +6,7 @@ import type { RuntimeEvent } from "../events.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolResultMetadata } from "../tools/types.ts";
 import type { FileChange } from "../workspace/types.ts";
+import { EVENT } from "./announced.ts";
 import { ChildTexts, isOfChild, type Piece } from "./children.ts";
 import type { Outgoing } from "./outbound.ts";
 import { Speech } from "./speech.ts";
@@ -217,13 +218,13 @@ export class Translator {
       ...(callId !== undefined && { toolCallId: this.wireId(callId) }),
       ...(parentToolCallId !== undefined && { parentToolCallId }),
     };
-    return { method: "_demian/event", params };
+    return { method: EVENT, params };
   }
 
   #piece({ event, messageId }: Piece): Outgoing {
     const { parentToolCallId } = this.#who(event);
     const params = { event, messageId, ...(parentToolCallId !== undefined && { parentToolCallId }) };
-    return { method: "_demian/event", params };
+    return { method: EVENT, params };
   }
 
   /** For clients that know nothing of sub-agents: a line for each step, as the output of the call that started it. */

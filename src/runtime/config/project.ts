@@ -1,6 +1,7 @@
 // What a project's configuration may say. It comes with a repository that somebody else wrote, so it may only tighten what
 // the user has: everything else is left out, and told. The table below is all that is let through.
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { UNKNOWN_BUDGET_TOKENS } from "../context/budget.ts";
 import { fewer } from "./fewer.ts";
 import { restrictAgents } from "./project-agents.ts";
 import type { DemianConfig } from "./schema.ts";
@@ -118,6 +119,8 @@ function keepTight(
 }
 
 function ruleOf(key: string): Tightens | undefined {
+  if (key === "context.main.maxContextTokens")
+    return (value, base) => atMost(value, base ?? UNKNOWN_BUDGET_TOKENS);
   // Budgets: all of them are numbers but the two that have one value each, which is then equal.
   if (/^context\.(main|subAgent)\.(?!compression$|memoryScope$)/.test(key)) return atMost;
   return Object.hasOwn(TIGHTENS, key) ? TIGHTENS[key] : undefined;

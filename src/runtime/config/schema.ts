@@ -184,8 +184,8 @@ export const HookConfig = z.strictObject({
 
 const MainContext = z.strictObject({
   maxContextTokens: tokens
-    .default(48_000)
-    .describe("The most that one request shows to the model, estimated."),
+    .optional()
+    .describe("The most that one request shows to the model, estimated. Default: by the model."),
   compactAtRatio: ratio
     .default(0.7)
     .describe("Older turns are folded into a summary from this part of it on."),
@@ -209,7 +209,9 @@ const MainContext = z.strictObject({
     .int()
     .min(0)
     .default(2)
-    .describe("How many results of sub-agents stay as they are; older ones become a ledger."),
+    .describe(
+      "How many results of sub-agents stay as they are when turns are folded; older ones become a ledger.",
+    ),
   maxDelegateResultTokens: tokens
     .default(1000)
     .describe("The longest result of a sub-agent that the main agent reads."),

@@ -48,8 +48,9 @@ export interface ContextView {
   /** The messages of the history that it stands for, and the last of them: a rewritten history has another one. */
   covered: number;
   last: Message | undefined;
-  /** The size at which it is folded again. */
+  /** The size at which it is folded again, and the threshold that was made for: another model has another one. */
   foldAtTokens: number;
+  threshold: number;
 }
 
 /** The share of the room between the least and the threshold that a fold leaves in use: folds are rare and large. */
@@ -63,11 +64,12 @@ export function compileContext(order: ContextOrder): CompiledContext {
   const measure = (draft: Draft): number =>
     estimateMessages(requestOf(system, draft), policy.reserveForImagesTokens) + overheadTokens;
   const threshold = Math.floor(policy.maxContextTokens * policy.compactAtRatio);
-  const covered = { covered: history.length, last: history.at(-1) };
+  const covered = { covered: history.length, last: history.at(-1), threshold };
   const grown = grow(view, history, policy);
   const current = grown ?? ledgered(split(history), policy);
   const before = measure(current);
-  const foldAtTokens = grown === undefined ? threshold : Math.max(threshold, view?.foldAtTokens ?? 0);
+  const isSame = grown !== undefined && view?.threshold === threshold;
+  const foldAtTokens = isSame ? view.foldAtTokens : threshold;
   if (before < foldAtTokens && isShort(current, policy.maxRawMessages)) {
     const next = { draft: current, ...covered, foldAtTokens };
     return { messages: requestOf(system, current), estimatedTokens: before, view: next };
@@ -85,7 +87,7 @@ export function compileContext(order: ContextOrder): CompiledContext {
 /** For `/compact`: as much as makes sense, at once. Undefined: there is too little, or nothing would be gained. */
 export function compactHistory(
   history: readonly Message[],
-  policy: ContextPolicy,
+  policy: Omit<ContextPolicy, "maxContextTokens" | "compactAtRatio">,
 ): { history: Message[]; report: CompactReport } | undefined {
   const whole = split(history);
   const measure = (draft: Draft) => estimateMessages(storedOf(draft), policy.reserveForImagesTokens);

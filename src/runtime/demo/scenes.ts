@@ -79,12 +79,14 @@ function introduction(prompt: string): string {
   );
 }
 
+/** By a person, a rule or a flag: the script is not told which, and does not claim to know. */
 function approval(): string {
-  return `You approved it, so I pretended to run \`${COMMAND}\`.`;
+  return `It was allowed, so I pretended to run \`${COMMAND}\`.`;
 }
 
 /** The loop tells the model why it was denied; the demo repeats a person's own words. */
 function refusal(content: string): string {
+  if (!content.startsWith("The user denied this")) return "It was not allowed. I did nothing.";
   const words = /^The user denied this: (.+)\. Do not try/s.exec(content)?.[1];
   return `You declined${words === undefined ? "" : `: "${words}"`}. I did nothing.`;
 }

@@ -56,7 +56,7 @@ export interface HookInput {
   rootSessionId?: string;
   /** With several agents: `main`, or one for each task of a sub-agent. */
   invocationId?: string;
-  /** Of a sub-agent: the names from below the main agent down to it. */
+  /** With several agents: the names from the main agent down to this one. */
   agentPath?: string[];
   callId?: string;
   /** Who does it: with several agents the sub-agent, so that `match.agent` is about that one. */

@@ -29,6 +29,7 @@ export function resolveProvider(
   return {
     ...named,
     ...made,
+    ...(config.contextTokens === undefined ? {} : { contextTokens: config.contextTokens }),
     ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
     ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
   };

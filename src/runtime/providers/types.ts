@@ -13,6 +13,8 @@ export interface Provider {
    * `done` comes exactly once and last.
    */
   stream?(request: ChatRequest): AsyncIterable<ChatStreamEvent>;
+  /** What the vendor's list says that the model takes. Never rejects. */
+  contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>;
 }
 
 /** A tool as the model is told of it. */
@@ -125,6 +127,8 @@ interface Resolved {
 /** A model: the loop, the tools and the history are ours. */
 export interface NativeProvider extends Resolved {
   provider: Provider;
+  /** What the model takes, as configured. */
+  contextTokens?: number;
   maxTokens?: number;
   temperature?: number;
 }

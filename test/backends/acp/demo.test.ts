@@ -43,7 +43,7 @@ describe("the demo agent asks", () => {
     expect(sink.asks).toMatchObject([{ request_type: "command", payload: { command: "rm -rf build" } }]);
     const use = sink.events.find((event) => event.type === "agent.tool_use");
     expect(sink.asks[0]?.item_id).toBe(use?.tool_use_id);
-    expect(sink.texts).toEqual(["You approved it, so I pretended to run `rm -rf build`."]);
+    expect(sink.texts).toEqual(["It was allowed, so I pretended to run `rm -rf build`."]);
   });
 
   test("no second time after an approval for the session", async () => {

@@ -196,6 +196,7 @@ test("what the client offers is exactly what agents were seen to cope with", asy
       terminal: false,
       session: { notices: {}, compaction: {}, configOptions: { boolean: {} } },
       elicitation: { form: {} },
+      _meta: { demian: { events: true, notices: true } },
     },
   });
 });

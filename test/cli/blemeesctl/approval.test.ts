@@ -65,7 +65,7 @@ test("run waits until another terminal answers", async () => {
   });
   const { code, output } = await run.ended;
   expect(code).toBe(0);
-  expect(output).toMatch(/· request_resolved: .*You approved it, so I pretended to run `rm -rf build`\./s);
+  expect(output).toMatch(/· request_resolved: .*It was allowed, so I pretended to run `rm -rf build`\./s);
 });
 
 test("whoever asked is gone: the request still waits, and its answer ends the turn", async () => {

@@ -147,18 +147,43 @@ describe("without a terminal", () => {
     expect(made("other.txt")).toBe(false);
   });
 
-  test("a choice by flag is remembered for the next run", async () => {
+  test("flags hold for the run: the next one has what is configured", async () => {
     model.script(chatReply("one"), chatReply("two"));
     await run(["--provider", "other", "--model", "huge", "hi"]);
     await run(["hi"]);
-    expect(model.requests[1]?.body).toMatchObject({ model: "huge" });
+    expect(model.requests.map(({ body }) => (body as { model?: string }).model)).toEqual(["huge", "small"]);
   });
 
-  test("a choice that did not work is not", async () => {
-    model.script(status(404, { error: { message: "no such model" } }), chatReply("two"));
-    expect((await run(["--model", "typo", "hi"])).code).toBe(1);
-    await run(["hi"]);
-    expect(model.requests[1]?.body).toMatchObject({ model: "small" });
+  test.each([
+    ["/compact", "there is no conversation yet to compact"],
+    ["/model other", "/model works in a conversation"],
+    ["/help", "/help works in a conversation"],
+    ["/exit", "/exit works in a conversation"],
+  ])("%s is not sent to the model: a notice says why, and nothing has failed", async (text, notice) => {
+    const { code, stdout, stderr } = await run([text]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain(notice);
+    expect(model.requests).toEqual([]);
+  });
+
+  test("with --json a command of the conversation is a result that says so", async () => {
+    const { code, stdout } = await run(["--json", "/compact"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ type: "notice", command: "/compact" });
+    expect(model.requests).toEqual([]);
+  });
+
+  test("a command that does not exist is wrong usage, and names the one that was meant", async () => {
+    const { code, stderr } = await run(["/compat"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/no command \/compat; did you mean \/compact\?.*put a blank before it to send it/);
+    expect(model.requests).toEqual([]);
+  });
+
+  test("a path, and what has a blank before it, is a message", async () => {
+    model.script(chatReply("one"), chatReply("two"), chatReply("three"));
+    for (const text of ["/etc/hosts is what?", " /compact", "/tmp"]) expect((await run([text])).code).toBe(0);
+    expect(model.requests).toHaveLength(3);
   });
 
   test("an answer without any words is told", async () => {

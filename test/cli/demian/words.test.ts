@@ -5,7 +5,7 @@ import { upgradeText } from "../../../src/cli/demian/doctor/upgrade.ts";
 import { lineOf } from "../../../src/cli/demian/event-lines.ts";
 import { answerOf, createAsker, shownLines } from "../../../src/cli/demian/permission.ts";
 import type { Screen } from "../../../src/cli/demian/screen.ts";
-import { choiceToSave, resolveSettings } from "../../../src/cli/demian/settings.ts";
+import { choiceToSave, resolveSettings, withModel, withProvider } from "../../../src/cli/demian/settings.ts";
 import type { Terminal } from "../../../src/cli/demian/terminal.ts";
 import { AgentRegistry } from "../../../src/runtime/agents/registry.ts";
 import { DemianConfig } from "../../../src/runtime/config/schema.ts";
@@ -19,9 +19,15 @@ describe("typed", () => {
     [" /exit is a command", { kind: "message", text: "/exit is a command" }],
     ["/quit", { kind: "command", name: "/exit", word: undefined }],
     ["/model gpt 5 ", { kind: "command", name: "/model", word: "gpt 5" }],
-    ["/exit now", { kind: "unknown", message: expect.stringContaining("takes nothing") }],
-    ["/compcat", { kind: "unknown", message: expect.stringContaining("did you mean /compact?") }],
-    ["/tmp is full", { kind: "unknown", message: expect.stringContaining("put a blank before it") }],
+    ["/exit now", { kind: "unknown", message: expect.stringContaining("takes nothing"), isNear: true }],
+    [
+      "/compcat",
+      { kind: "unknown", message: expect.stringContaining("did you mean /compact?"), isNear: true },
+    ],
+    [
+      "/tmp is full",
+      { kind: "unknown", message: expect.stringContaining("put a blank before it"), isNear: false },
+    ],
   ])("%j", (text, typed) => {
     expect(readTyped(text)).toEqual(typed);
   });
@@ -96,10 +102,17 @@ describe("settings", () => {
     expect(resolve(order, saved)).toBe(expected);
   });
 
-  test("only what somebody chose is remembered", () => {
-    const of = (order: object) => choiceToSave(resolveSettings(runtime, { ...said, ...order }, {}));
-    expect(of({})).toBeUndefined();
-    expect(of({ model: "y" })).toEqual({ provider: "a", model: "y" });
+  test("only what somebody chose just now is remembered: flags hold for the run", () => {
+    const of = (order: object) => resolveSettings(runtime, { ...said, ...order }, {});
+    expect(choiceToSave(of({}))).toBeUndefined();
+    expect(choiceToSave(of({ model: "y" }))).toBeUndefined();
+    expect(choiceToSave(of({ provider: "b", model: "y" }))).toBeUndefined();
+    expect(choiceToSave(withModel(of({ provider: "b" }), "z"))).toBeUndefined();
+    expect(choiceToSave(withModel(of({ model: "y" }), "z"))).toEqual({ provider: "a", model: "z" });
+    expect(choiceToSave(withProvider(of({ provider: "a" }), runtime, "b"))).toEqual({
+      provider: "b",
+      model: "b-model",
+    });
   });
 });
 

@@ -258,7 +258,7 @@ describe.skipIf(!hasBrowser)("a newcomer", () => {
       await page.waitForSelector(".card.is-waiting");
       expect(await page.innerText(".card.is-waiting")).toContain("rm -rf build");
       await page.getByRole("button", { name: "Accept", exact: false }).first().click();
-      await page.waitForSelector("text=You approved it");
+      await page.waitForSelector("text=It was allowed");
       await page.getByRole("link", { name: "Usage" }).first().click();
       await page.waitForSelector(".tile");
       // All of it was just now: the last hour is shown, not a day with a line at its end.

@@ -55,7 +55,7 @@ describe.skipIf(!canLook)("npm start", () => {
     await page.locator(".card.is-waiting").waitFor();
     expect(await page.innerText(".card.is-waiting")).toContain("rm -rf build");
     await page.getByRole("button", { name: /Accept$/ }).click();
-    await page.getByText("You approved it").waitFor();
+    await page.getByText("It was allowed").waitFor();
     terminal.press("C-c");
     await untilGone(`HOME=${home}`);
   });

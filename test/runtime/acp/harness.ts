@@ -40,11 +40,15 @@ export interface HarnessOrder {
   child?: ChildProcessByStdio<Writable, Readable, null>;
 }
 
+/** As our own client announces it. */
+const ANNOUNCED = { demian: { events: true, notices: true } };
+
 export class Harness {
   readonly fakes: FakeRuntimes;
   readonly home: string;
   readonly cwd: string;
   readonly frames: Frame[] = [];
+  readonly warnings: string[] = [];
   readonly permissions: RequestPermissionRequest[] = [];
   readonly done: Promise<void>;
   readonly agent: ClientContext;
@@ -79,6 +83,7 @@ export class Harness {
         env: { HOME: this.home, XDG_STATE_HOME: join(this.home, "state") },
         flags: order.flags ?? {},
         version: "1.2.3",
+        warn: (message) => void this.warnings.push(message),
         createRuntime: this.fakes.create,
         signal: this.stop.signal,
       });
@@ -113,7 +118,7 @@ export class Harness {
       harness.input.end();
       await harness.done;
     });
-    await harness.initialize(order.capabilities);
+    await harness.initialize({ _meta: ANNOUNCED, ...order.capabilities });
     return harness;
   }
 

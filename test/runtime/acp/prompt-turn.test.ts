@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { gate } from "../../support/gate.ts";
 import { errorOf, Harness } from "./harness.ts";
 
@@ -50,6 +50,33 @@ describe("session/prompt", () => {
     const event = await acp.frame(({ method }) => method === "_demian/event");
     expect(event.params).toMatchObject({ sessionId, event: { type: "provider.retry", reason: "cut" } });
   });
+
+  test.each([
+    {},
+    { _meta: {} },
+    { _meta: { demian: true } },
+    { _meta: { demian: { events: "yes" } } },
+    { _meta: { other: { events: true, notices: true } } },
+  ])(
+    "a client that announced %j gets no method that ACP does not have, and notices go to stderr",
+    async (capabilities) => {
+      const acp = await Harness.start({ capabilities: { _meta: null, ...capabilities } });
+      const mcpServers = [{ name: "files", command: "x", args: [], env: [] }];
+      const opened = await acp.agent.request("session/new", { cwd: acp.cwd, mcpServers });
+      const { sessionId } = opened as { sessionId: string };
+      acp.fakes.script = async (turn) => {
+        const retry = { attempt: 1, maxAttempts: 3, delayMs: 1, reason: "cut" };
+        turn.emit({ type: "provider.retry", provider: "local", ...retry });
+        turn.say("b");
+        return undefined;
+      };
+      await acp.prompt(sessionId, "go");
+      const methods = acp.frames.flatMap(({ method }) => (method === undefined ? [] : [method]));
+      expect(methods).toContain("session/update");
+      expect(methods.filter((method) => method.startsWith("_"))).toEqual([]);
+      await vi.waitFor(() => expect(acp.warnings).toEqual([expect.stringMatching(/MCP.*files/)]));
+    },
+  );
 
   test("text that was not streamed is told whole, and streamed text is not told twice", async () => {
     const acp = await Harness.start();

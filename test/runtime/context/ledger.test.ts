@@ -7,7 +7,7 @@ import { estimateText } from "../../../src/runtime/context/estimate.ts";
 import { referenceLine } from "../../../src/runtime/context/ledger.ts";
 import type { Message } from "../../../src/runtime/messages.ts";
 
-const policy = DemianConfig.parse({}).context.main;
+const policy: ContextPolicy = { ...DemianConfig.parse({}).context.main, maxContextTokens: 48_000 };
 const report = (n: number, chars = 400) =>
   `Report ${n}: ${"x".repeat(chars)}\n\n${referenceLine(`invocation inv_${n} in t.jsonl`)}`;
 

@@ -24,7 +24,7 @@ describe("a request", () => {
     });
     expect(reply["request"]).toMatchObject({ dispatched_at_ms: expect.any(Number) });
     await client.next(isOf("agent.result", session_id));
-    expect(lastText(client, session_id)).toContain("You approved it");
+    expect(lastText(client, session_id)).toContain("It was allowed");
     expect(await listed(client, { session_id })).toEqual([]);
     const order = streamOf(client, session_id).map((frame) => frame["category"] ?? frame.type);
     expect(order.filter((name) => /^request_|result$/.test(String(name)))).toEqual([
@@ -59,7 +59,7 @@ describe("a request", () => {
       expect(again["request"]).toEqual(first["request"]);
     }
     await seen(client, isOf("agent.result", session_id));
-    expect(lastText(client, session_id)).toContain("You approved it");
+    expect(lastText(client, session_id)).toContain("It was allowed");
     expect(timesTold(client, session_id, "resolved")).toBe(1);
   });
 

@@ -10,6 +10,7 @@ import { createSessionDriver } from "../../../tui/daemon/session-driver.ts";
 import type { DriverCommand, Picker, SessionDriver } from "../../../tui/types.ts";
 import { readTyped } from "../chat-commands.ts";
 import type { Order } from "../order.ts";
+import type { Kept } from "../prepare.ts";
 import { placeWords, type Settings, settingsWords } from "../settings.ts";
 import { teamLine } from "../sub-agents.ts";
 import { Choices, PICKER_KEYS } from "./choices.ts";
@@ -28,8 +29,8 @@ export interface DeferredOptions {
   warnings: readonly string[];
   /** `note`: for what is told on the way, such as that a daemon had to be started. */
   spawn(chosen: Settings, prompt: string, note: (text: string) => void): Promise<Spawned>;
-  /** A choice that worked is remembered; gives what went wrong with that. */
-  onChosen(settings: Settings): Promise<string | undefined>;
+  /** A choice that worked is remembered. */
+  onChosen(settings: Settings): Promise<Kept | undefined>;
 }
 
 export interface Spawned {
@@ -225,8 +226,8 @@ export class DeferredDriver implements SessionDriver {
   }
 
   async #remember(): Promise<void> {
-    const problem = await this.#options.onChosen(this.#choices.settings);
-    if (problem !== undefined) this.#say("warn", problem);
+    const kept = await this.#options.onChosen(this.#choices.settings);
+    if (kept !== undefined) this.#say(kept.isKept ? "info" : "warn", kept.text);
   }
 
   #spawned(): SessionDriver {

@@ -11,6 +11,7 @@ import { readTyped } from "../chat-commands.ts";
 import { isGood } from "../once.ts";
 import type { Order } from "../order.ts";
 import { CARRY_OUT, noPlan, planMade } from "../plan-words.ts";
+import type { Kept } from "../prepare.ts";
 import { chosenOf, placeWords, type Settings, settingsWords } from "../settings.ts";
 import { subAgentLines, teamLine } from "../sub-agents.ts";
 import { Asking } from "./asking.ts";
@@ -29,8 +30,8 @@ export interface LocalDriverOptions {
   parts: readonly UserContentPart[];
   /** Said before anything else. */
   warnings: readonly string[];
-  /** A choice that worked is remembered; gives what went wrong with that. */
-  onChosen(settings: Settings): Promise<string | undefined>;
+  /** A choice that worked is remembered. */
+  onChosen(settings: Settings): Promise<Kept | undefined>;
 }
 
 interface Work {
@@ -283,8 +284,8 @@ export class LocalDriver implements SessionDriver {
     const { settings } = this.#choices;
     if (this.#remembered === settings || !isGood(report)) return;
     this.#remembered = settings;
-    const problem = await this.#options.onChosen(settings);
-    if (problem !== undefined) this.#feed.say("warn", problem);
+    const kept = await this.#options.onChosen(settings);
+    if (kept !== undefined) this.#feed.say(kept.isKept ? "info" : "warn", kept.text);
   }
 
   async #compact(): Promise<string> {

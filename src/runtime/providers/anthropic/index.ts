@@ -3,6 +3,7 @@ import { keyEnvOf, requireKey, secretsOf } from "../credentials.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { type Place, protocolError } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
+import { listedWindow } from "../model-list.ts";
 import type { AnthropicConfig, ProviderContext } from "../registry-types.ts";
 import { takeIds } from "../settle.ts";
 import { retryingProvider } from "../stream-with-retry.ts";
@@ -63,7 +64,15 @@ export function createAnthropicProvider(config: AnthropicConfig, context: Provid
     yield { type: "done", response };
   }
 
-  return retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
+  return {
+    ...retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
+    contextTokens: (model, signal) => {
+      const send = guardFetch({ fetch: context.fetch, place, idleTimeoutMs: context.idleTimeoutMs });
+      const headers = { "x-api-key": apiKey, "anthropic-version": "2023-06-01" };
+      const url = `${place.url}/v1/models/${encodeURIComponent(model)}`;
+      return listedWindow({ send, url, headers, model, signal });
+    },
+  };
 }
 
 function anthropicPlace(config: AnthropicConfig, context: ProviderContext): { place: Place; apiKey: string } {

@@ -3,6 +3,7 @@ import { readStart } from "../chunks.ts";
 import { EchoMemory } from "../echo-memory.ts";
 import { answerFailure, transportError } from "../failure.ts";
 import { guardFetch } from "../guarded-fetch.ts";
+import { listedWindow } from "../model-list.ts";
 import { readAnswer } from "../read-answer.ts";
 import type { OpenAIConfig, ProviderContext } from "../registry-types.ts";
 import { settle, takeIds } from "../settle.ts";
@@ -48,5 +49,9 @@ export function createOpenAIProvider(config: OpenAIConfig, context: ProviderCont
     yield* readAnswer(response.body, new Answer(place), { place, signal, taken, memory: echoes });
   }
 
-  return retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry });
+  return {
+    ...retryingProvider(config.type, attempt, { maxRetries: config.maxRetries, ...context.retry }),
+    contextTokens: (model, signal) =>
+      listedWindow({ send, url: place.url.replace("/chat/completions", "/models"), headers, model, signal }),
+  };
 }

@@ -1,0 +1,170 @@
+// How much one request shows: by the model, as configured, as the vendor's list says; and after it was refused as too long.
+import { describe, expect, test } from "vitest";
+import { DemianConfig } from "../../src/runtime/config/schema.ts";
+import { contextPolicy } from "../../src/runtime/context/budget.ts";
+import { windowByName, windowInList } from "../../src/runtime/providers/context-window.ts";
+import { createScriptedProvider, type ScriptedReply } from "../../src/runtime/providers/scripted/index.ts";
+import type { Provider } from "../../src/runtime/providers/types.ts";
+import type { ModelServer } from "../support/model-server.ts";
+import { askOf, eachWithServer, openai, resolve } from "./providers/ask.ts";
+import { Stage, testTool } from "./stage.ts";
+
+const limits = DemianConfig.parse({}).context.main;
+const maxOf = (room: Parameters<typeof contextPolicy>[1], configured?: number) =>
+  contextPolicy({ ...limits, maxContextTokens: configured }, room).maxContextTokens;
+
+describe("the budget", () => {
+  test("is what the model takes less its answer, at most 200,000, and 48,000 where nobody knows", () => {
+    expect(maxOf({})).toBe(48_000);
+    expect(maxOf({ windowTokens: 200_000 })).toBe(151_200);
+    expect(maxOf({ windowTokens: 200_000, maxTokens: 8000 })).toBe(172_800);
+    expect(maxOf({ windowTokens: 1_000_000 })).toBe(200_000);
+    expect(maxOf({ windowTokens: 8192 })).toBe(5529);
+  });
+
+  test("that is configured wins over what the model takes", () => {
+    expect(maxOf({ windowTokens: 8192 }, 60_000)).toBe(60_000);
+    expect(maxOf({ windowTokens: 200_000 }, 10)).toBe(10);
+  });
+
+  test("is not raised again above what the provider refused", () => {
+    expect(maxOf({ windowTokens: 200_000, learnedTokens: 7000 })).toBe(7000);
+    expect(maxOf({ learnedTokens: 7000 }, 60_000)).toBe(7000);
+  });
+
+  test("of a small model leaves room beside the summary", () => {
+    const { summaryTargetTokens, maxInlineToolResultTokens } = contextPolicy(limits, { windowTokens: 8192 });
+    expect([summaryTargetTokens, maxInlineToolResultTokens]).toEqual([691, 691]);
+  });
+});
+
+describe("the window of a model", () => {
+  test.each([
+    ["claude-sonnet-5", 200_000],
+    ["anthropic/claude-opus-4", 200_000],
+    ["gpt-5.5", 272_000],
+    ["gemini-3-pro", 1_000_000],
+    ["qwen3-coder", undefined],
+    ["gpt-oss-20b", undefined],
+    ["my-claude-clone", undefined],
+  ])("%s by its name", (model, tokens) => {
+    expect(windowByName(model)).toBe(tokens);
+  });
+
+  test.each([
+    ["vLLM", { data: [{ id: "other" }, { id: "m", max_model_len: 32_768 }] }, 32_768],
+    ["OpenRouter", { data: [{ id: "m", context_length: 131_072 }] }, 131_072],
+    ["Together", [{ id: "m", context_length: 131_072 }], 131_072],
+    ["Groq", { data: [{ id: "m", context_window: 8192 }] }, 8192],
+    ["LM Studio", { data: [{ id: "m", max_context_length: 65_536, loaded_context_length: 4096 }] }, 4096],
+    ["llama.cpp", { data: [{ id: "m", meta: { n_ctx: 8192, n_ctx_train: 131_072 } }] }, 8192],
+    ["Anthropic", { id: "m", max_input_tokens: 200_000 }, 200_000],
+    ["a list without it", { data: [{ id: "m", object: "model" }] }, undefined],
+    ["a list without the model", { data: [{ id: "n", context_length: 9000 }] }, undefined],
+    [
+      "nonsense",
+      { data: [{ id: "m", context_length: -1, context_window: "8192", max_model_len: 1e99 }] },
+      undefined,
+    ],
+    ["no list", null, undefined],
+  ])("as the list of %s says", (_, list, tokens) => {
+    expect(windowInList(list, "m")).toBe(tokens);
+  });
+
+  let server: ModelServer;
+  eachWithServer((fresh) => {
+    server = fresh;
+  });
+
+  test("is read from the vendor's list, with the key of the provider, and nothing comes of a list that fails", async () => {
+    const provider = resolve({ type: "openai-compatible", baseURL: `${server.url}/v1` });
+    const { signal } = askOf({});
+    expect(await provider.contextTokens?.("m", signal)).toBeUndefined();
+    server.models.list = { data: [{ id: "m", context_length: 16_384 }] };
+    expect(await provider.contextTokens?.("m", signal)).toBe(16_384);
+    server.models.list = "<html>";
+    expect(await provider.contextTokens?.("m", signal)).toBeUndefined();
+    expect(server.models.asked).toEqual(["/v1/models", "/v1/models", "/v1/models"]);
+    expect(server.requests).toEqual([]);
+    await server.close();
+    expect(await openai(server.url).contextTokens?.("m", signal)).toBeUndefined();
+  });
+});
+
+const read = testTool({
+  name: "read_file",
+  execute: async () => ({ ok: true, content: "x".repeat(30_000) }),
+});
+const reads: ScriptedReply = { text: "", toolCalls: [{ name: "read_file", input: { path: "a" } }] };
+
+function listing(
+  tokens: number | undefined,
+  replies: ScriptedReply[],
+): { provider: Provider; asked: string[] } {
+  const asked: string[] = [];
+  const scripted = createScriptedProvider({ reply: () => replies.shift() ?? { text: "done" } });
+  const contextTokens: Provider["contextTokens"] = async (model) => {
+    asked.push(model);
+    return tokens;
+  };
+  return { provider: { ...scripted, contextTokens }, asked };
+}
+const limitsIn = (stage: Stage) => stage.of("context.compiled").map(({ limitTokens }) => limitTokens);
+
+describe("a session", () => {
+  test("asks the list once, and only when the conversation is long enough to matter", async () => {
+    const { provider, asked } = listing(16_384, [{ text: "hello" }, reads, reads]);
+    const stage = new Stage({ provider, tools: [read] });
+    await stage.run("hi");
+    expect(asked).toEqual([]);
+    await stage.run("read");
+    expect(asked).toEqual(["m"]);
+    expect(limitsIn(stage)).toEqual([48_000, 48_000, 11_059, 11_059]);
+    expect(stage.of("context.compiled").every(({ estimatedTokens }) => estimatedTokens <= 11_059)).toBe(true);
+  });
+
+  test("with a configured budget asks no list", async () => {
+    const { provider, asked } = listing(16_384, [reads, reads]);
+    const config = { context: { main: { maxContextTokens: 20_000 } } };
+    const stage = new Stage({ provider, tools: [read], config });
+    await stage.run("read");
+    expect(asked).toEqual([]);
+    expect(new Set(limitsIn(stage))).toEqual(new Set([20_000]));
+  });
+});
+
+describe("a request that the provider finds too long", () => {
+  const tooLong: ScriptedReply = { failure: { kind: "context_too_long", message: "too long" } };
+
+  test.each([true, false])("is compacted and sent again, once (streaming: %s)", async (streaming) => {
+    const stage = new Stage({
+      replies: [reads, reads, reads, tooLong, { text: "fine" }],
+      tools: [read],
+      streaming,
+    });
+    const report = await stage.run("read it");
+    expect(report).toMatchObject({ outcome: "completed", text: "fine" });
+    expect(stage.of("warning").map(({ message }) => message)).toEqual([
+      "script found the conversation too long for m: it was compacted and is sent again",
+    ]);
+    const sizes = stage.of("context.compiled").map(({ estimatedTokens }) => estimatedTokens);
+    expect(sizes[4]).toBeLessThan((sizes[3] ?? 0) * 0.7);
+    // What was learned holds for the session.
+    await stage.run("and now");
+    expect(limitsIn(stage).slice(4)).toEqual(
+      [sizes[3], sizes[3]].map((size) => Math.floor((size ?? 0) * 0.7)),
+    );
+  });
+
+  test("twice ends the turn with what the provider said", async () => {
+    const stage = new Stage({ replies: [reads, reads, tooLong, tooLong, { text: "never" }], tools: [read] });
+    expect(await stage.run("read it")).toMatchObject({ outcome: "failed", message: "too long" });
+    expect(stage.requests).toHaveLength(4);
+  });
+
+  test("is not sent again when there is nothing to leave out", async () => {
+    const stage = new Stage({ replies: [tooLong, { text: "never" }] });
+    expect(await stage.run("x".repeat(100_000))).toMatchObject({ outcome: "failed" });
+    expect(stage.requests).toHaveLength(1);
+  });
+});
