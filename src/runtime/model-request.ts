@@ -4,6 +4,7 @@ import { messageOf } from "../base/coded-error.ts";
 import { contextPolicy } from "./context/budget.ts";
 import { type CompiledContext, type ContextView, compileContext } from "./context/compact.ts";
 import { estimateText } from "./context/estimate.ts";
+import { SecretStream } from "./hooks/builtin/secret-stream.ts";
 import { windowByName } from "./providers/context-window.ts";
 import {
   type ChatRequest,
@@ -149,11 +150,20 @@ function roomOf({ provider }: NativeServices, { room }: ModelMemory): KnownRoom 
 
 async function streamed({ provider, emit }: NativeServices, request: ChatRequest): Promise<ChatResponse> {
   const events = provider.provider.stream?.(request) ?? [];
+  const said = new SecretStream();
+  const thought = new SecretStream();
+  const tell = (type: "model.text.delta" | "model.reasoning.delta", text: string) => {
+    if (text !== "") emit({ type, text });
+  };
   for await (const event of events) {
-    if (event.type === "done") return event.response;
-    if (event.type === "text_delta") emit({ type: "model.text.delta", text: event.text });
-    else if (event.type === "reasoning_delta") emit({ type: "model.reasoning.delta", text: event.text });
+    if (event.type === "reasoning_delta") tell("model.reasoning.delta", thought.push(event.text));
+    else tell("model.reasoning.delta", thought.end());
+    if (event.type === "text_delta") tell("model.text.delta", said.push(event.text));
+    if (event.type !== "done") continue;
+    tell("model.text.delta", said.end());
+    return event.response;
   }
+  tell("model.text.delta", said.end());
   return failed({
     kind: "protocol",
     message: `${provider.key} ended its answer without saying so; try again`,

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import { nearest } from "../base/nearest.ts";
 import { createAgentRegistry, mainAgent, settleDefaultAgent } from "./agents/from-config.ts";
@@ -193,12 +194,19 @@ class LoadedRuntime implements Runtime {
       mode: this.config.agentMode,
       globalRules: this.config.permissions,
       grants,
-      writable: await writablePlaces(this.cwd, tmpdir()),
+      writable: await writablePlaces(this.cwd, tmpdir(), this.#elsewhere()),
       hidden: await placesBelow(this.cwd, hiddenPlaces(this.#order.env, this.config.providers)),
       path,
       ask: order.ask,
       yes: order.yes === true,
     });
+  }
+
+  /** Where else commands write: no program there is granted for longer. */
+  #elsewhere(): string[] {
+    const home = homeDir(this.#order.env);
+    const named = this.config.sandbox.writable.map((path) => path.replace(/^~(?=\/|$)/, home));
+    return [...named, ...[".npm", ".cache"].map((name) => join(home, name))];
   }
 
   #hooks(env: Record<string, string>, emit: (event: EventBody) => void): HookDispatcher {
@@ -238,6 +246,7 @@ class LoadedRuntime implements Runtime {
       root: this.cwd,
       hide: hiddenPlaces(env, this.config.providers),
       home: homeDir(env),
+      cacheDirectory: join(projectDir(env, this.cwd), "caches"),
     });
   }
 

@@ -275,6 +275,10 @@ export const DemianConfig = z.strictObject({
         .default(false)
         .describe("Run commands although no sandbox works here. Without it they are refused."),
       writableGit: z.boolean().default(false).describe("Commands may write `.git`."),
+      writable: z
+        .array(z.string().regex(/^(\/|~\/)[^\0]*$/, "expected a path that begins with / or ~/"))
+        .default([])
+        .describe("More directories that commands may write. They must exist."),
     })
     .prefault({}),
   persistentGrants: z

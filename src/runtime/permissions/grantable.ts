@@ -32,11 +32,14 @@ const SHARED = ["/tmp", "/var/tmp", "/dev/shm"];
 const SED_PRINT = /^\d+(,\d+)?p$/;
 
 /** The workspace and the directories for temporary files. */
-export async function writablePlaces(root: string, temporary: string): Promise<string[]> {
-  const places = await Promise.all(
-    [root, temporary, ...SHARED].map((path) => realpath(path).catch(() => path)),
-  );
-  return [...new Set([root, temporary, ...SHARED, ...places])];
+export async function writablePlaces(
+  root: string,
+  temporary: string,
+  more: readonly string[] = [],
+): Promise<string[]> {
+  const named = [root, temporary, ...SHARED, ...more];
+  const places = await Promise.all(named.map((path) => realpath(path).catch(() => path)));
+  return [...new Set([...named, ...places])];
 }
 
 /** Undefined: it is not certain what would run. */

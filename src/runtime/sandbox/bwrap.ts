@@ -1,6 +1,7 @@
 // The arguments of bubblewrap. Everything may be read and nothing written but the workspace; no capabilities, no
 // processes, no sockets of the host. Later arguments lie over earlier ones, so their order is part of the rules.
 import { isWithin, type PathKind, type ProtectedPlaces } from "./places.ts";
+import type { CacheMount } from "./writable.ts";
 
 export interface BwrapProfile {
   root: string;
@@ -9,6 +10,9 @@ export interface BwrapProfile {
   hasUserNamespace: boolean;
   hidden: readonly { path: string; kind: PathKind }[];
   places: ProtectedPlaces;
+  caches?: readonly CacheMount[];
+  /** Outside of the workspace. */
+  writable?: readonly string[];
   /** Below /tmp, and yet to be seen (read-only). */
   visible?: readonly string[];
   /** Parts of /proc that exist here and that uid 0 could write. */
@@ -45,6 +49,7 @@ export function bwrapArguments(profile: BwrapProfile): string[] {
     ...profile.kernelFiles.flatMap((path) => readOnly(path)),
     ...["--tmpfs", "/tmp"],
     ...(profile.visible ?? []).flatMap((path) => readOnly(path)),
+    ...(profile.isWritable ? writableElsewhere(profile) : []),
     // A workspace below a hidden directory is put back into it.
     ...above.flatMap(({ path }) => ["--tmpfs", path]),
     ...(profile.isWritable ? ["--bind", root, root] : readOnly(root)),
@@ -64,6 +69,16 @@ export function bwrapArguments(profile: BwrapProfile): string[] {
     ...["--json-status-fd", String(STATUS_FD)],
     ...["--chdir", profile.cwd],
     "--",
+  ];
+}
+
+function writableElsewhere({ caches = [], writable = [] }: BwrapProfile): string[] {
+  return [
+    ...caches.flatMap(({ source, target, readable }) => [
+      ...["--bind", source, target],
+      ...readable.flatMap((path) => ["--ro-bind-try", path, path]),
+    ]),
+    ...writable.flatMap((path) => ["--bind", path, path]),
   ];
 }
 

@@ -8,6 +8,7 @@ import { seatbeltProfile } from "./seatbelt.ts";
 import { findShell, pipedWords, shellWords, withoutStartup } from "./shell.ts";
 import type { Tree } from "./tree.ts";
 import type { CommandOrder, SandboxAdapter } from "./types.ts";
+import type { Caches } from "./writable.ts";
 
 /** What a command may do, and where. */
 export interface Bounds {
@@ -19,6 +20,9 @@ export interface Bounds {
   writableGit: boolean;
   hide: readonly string[];
   maskFiles: readonly string[];
+  /** More that may be written where the workspace may. */
+  writable?: readonly string[];
+  caches?: () => Promise<Caches>;
   /** Below the temporary directory, and yet to be seen. */
   visible?: readonly string[];
 }
@@ -50,22 +54,24 @@ export function bwrapHolder(bwrap: string, seccomp: Buffer, hasUserNamespace: bo
   return {
     adapter,
     launch: async (order, bounds) => {
-      const [shell, hidden, places, kernelFiles] = await Promise.all([
+      const [shell, hidden, places, kernelFiles, caches] = await Promise.all([
         findShell(),
         outermost(bounds.hide),
         placesOf(bounds, order),
         existing(KERNEL_FILES),
+        bounds.isWritable ? bounds.caches?.() : undefined,
       ]);
       const { visible } = bounds;
       const profile = {
         ...bounds,
         ...(visible === undefined ? {} : { visible }),
+        caches: caches?.mounts ?? [],
         hasUserNamespace,
         hidden,
         places,
       };
       const args = bwrapArguments({ ...profile, kernelFiles, cwd: order.cwd, unset: [COMMAND_MARKER] });
-      const env = withoutStartup(order.env);
+      const env = { ...withoutStartup(order.env), ...caches?.env };
       // Theirs is private and always there; any other one cannot be written.
       for (const name of TEMPORARY_VARIABLES) if (env[name] !== undefined) env[name] = "/tmp";
       return {

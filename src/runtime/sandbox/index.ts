@@ -9,6 +9,7 @@ import { findHolder, type Host, thisHost } from "./probe.ts";
 import { runLaunch } from "./run.ts";
 import { Tree } from "./tree.ts";
 import type { CommandOrder, CommandResult, Sandbox, SandboxConfig } from "./types.ts";
+import { prepareCaches, resolveWritable } from "./writable.ts";
 
 const KERNEL_PLACES = /^\/(proc|sys|dev(?!\/shm))(\/|$)/;
 
@@ -21,6 +22,8 @@ export interface SandboxPlace {
   maskFiles?: readonly string[];
   /** The user's; default: that of the process. */
   home?: string;
+  /** Where caches that commands write are kept; without it they write none. */
+  cacheDirectory?: string;
 }
 
 /** Finds out what works here: some 40 ms for the first sandbox of a process, nothing for the others. */
@@ -34,11 +37,19 @@ export async function createSandbox(
   const choice = await choose(config, place, host);
   const { holder } = choice;
   const problem = choice.problem ?? (mode === config.mode ? undefined : homeProblem(place.root));
+  const { root, cacheDirectory } = place;
+  const home = place.home ?? homedir();
+  const isNetworkDenied = config.network === "deny";
+  const writable = await resolveWritable(config.writable ?? [], { home, hide: place.hide });
   const bounds: Bounds = {
     root: place.root,
     tree: new Tree(place.root),
     isWritable: mode === "workspace-write",
-    isNetworkDenied: config.network === "deny",
+    isNetworkDenied,
+    writable,
+    ...(cacheDirectory === undefined
+      ? {}
+      : { caches: () => prepareCaches({ home, directory: cacheDirectory, root, isNetworkDenied }) }),
     writableGit: config.writableGit,
     hide: place.hide,
     maskFiles: place.maskFiles ?? [],

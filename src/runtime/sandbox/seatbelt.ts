@@ -9,6 +9,8 @@ export interface SeatbeltProfile {
   places: ProtectedPlaces;
   /** Directories for temporary files, real paths. */
   temporary: readonly string[];
+  /** Outside of the workspace. */
+  writable?: readonly string[];
 }
 
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr", "/dev/dtracehelper"];
@@ -17,7 +19,7 @@ export function seatbeltProfile(profile: SeatbeltProfile): string {
   const { root, places, hidden } = profile;
   const above = hidden.filter(({ path }) => isWithin(path, root));
   const others = hidden.filter(({ path }) => !isWithin(path, root));
-  const writable = [...profile.temporary, ...(profile.isWritable ? [root] : [])];
+  const writable = [...profile.temporary, ...(profile.isWritable ? [root, ...(profile.writable ?? [])] : [])];
   return [
     "(version 1)",
     "(allow default)",

@@ -12,6 +12,8 @@ export interface SandboxConfig {
   allowEnvOnly: boolean;
   /** `.git` may be written in the sandbox. */
   writableGit: boolean;
+  /** More directories that commands may write. */
+  writable?: readonly string[] | undefined;
 }
 
 export interface Sandbox {

@@ -1,5 +1,5 @@
-// Takes keys that are recognisable by their shape out of what the model said, before it is kept. Text that was streamed
-// has been seen already.
+// Takes keys that are recognisable by their shape out of what the model said, before it is kept. Text that is streamed
+// is masked on its way (secret-stream.ts).
 import type { Hook } from "../types.ts";
 
 /** Not in the middle of a longer word. */
