@@ -67,6 +67,8 @@ describe("what tightens is taken", () => {
 
 describe("what does not is left out, and told with where it belongs", () => {
   const loosening: [string, object][] = [
+    ["sandbox.writable", { sandbox: { writable: ["/var/lib"] } }],
+    ["context.main.maxContextTokens", { context: { main: { maxContextTokens: 48_001 } } }],
     ["maxTurns", { maxTurns: 100 }],
     ["sandbox.mode", { sandbox: { mode: "off" } }],
     ["sandbox.allowEnvOnly", { sandbox: { allowEnvOnly: true } }],

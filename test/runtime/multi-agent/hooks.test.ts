@@ -53,6 +53,19 @@ describe("a hook", () => {
     });
   });
 
+  test("is given the whole path of agents, from the main agent down", async () => {
+    team.configure({ hooks: watching("BeforeModelRequest") });
+    team.main.script(delegate("reviewer", "Look."), chatReply("Done."));
+    team.other.script(anthropicReply("Fine."));
+    const { session } = await team.open();
+    await session.run({ text: "go" });
+    expect(seen().map(({ agent, agentPath }) => [agent, agentPath])).toEqual([
+      ["build", ["build"]],
+      ["reviewer", ["build", "reviewer"]],
+      ["build", ["build"]],
+    ]);
+  });
+
   test("that fires for a sub-agent is told with who that was", async () => {
     team.place.write("a.txt", "a\n");
     const warns = { name: "warns", event: "PreToolUse", command: says({ decision: "warn", message: "hm" }) };
