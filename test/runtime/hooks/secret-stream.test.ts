@@ -28,14 +28,8 @@ describe("a stream", () => {
   });
 
   test("shows words as they come, also of languages without blanks", () => {
-    expect(shownOf(["Hello ", "wor", "ld, ", "日本", "語"])).toEqual([
-      "Hello ",
-      "",
-      "world, ",
-      "日本",
-      "語",
-      "",
-    ]);
+    const pieces = ["Hello ", "wor", "ld, ", "日本", "語", "thinking"];
+    expect(shownOf(pieces)).toEqual([...pieces, ""]);
   });
 
   test("of any text in any pieces is the masked text", () => {

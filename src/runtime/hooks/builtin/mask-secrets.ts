@@ -2,14 +2,14 @@
 // is masked on its way (secret-stream.ts).
 import type { Hook } from "../types.ts";
 
+/** Its end may be missing. */
+export const PRIVATE_KEY =
+  /-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!-)){0,20000}(?:-----END [A-Z ]{0,40}-----)?/;
 /** Not in the middle of a longer word. */
 const START = "(?<![A-Za-z0-9_-])";
 /** Shapes and what they are. Each is bounded and cannot begin twice in one run of characters, so a text is read once. */
 const SECRETS: readonly (readonly [shape: RegExp, name: string])[] = [
-  [
-    /-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!-)){0,20000}(?:-----END [A-Z ]{0,40}-----)?/g,
-    "private key",
-  ],
+  [new RegExp(PRIVATE_KEY, "g"), "private key"],
   [new RegExp(`${START}sk-(?=[A-Za-z_-]{0,200}\\d)[A-Za-z0-9_-]{20,200}`, "g"), "API key"],
   [new RegExp(`${START}(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,200}`, "g"), "Stripe key"],
   [new RegExp(`${START}gh[pousr]_[A-Za-z0-9]{36,255}`, "g"), "GitHub token"],
