@@ -107,7 +107,8 @@ function headOf(argv: readonly string[]): readonly string[] {
 /** One word that is nearly a command was hardly meant for a model. */
 function checkTypo({ words, flags }: Arguments, argv: readonly string[], program: string): void {
   const [word = ""] = words;
-  if (words.length !== 1 || flags["prompt"] !== undefined || argv.includes("--") || /[\s/]/.test(word)) return;
+  if (words.length !== 1 || flags["prompt"] !== undefined || argv.includes("--") || /[\s/]/.test(word))
+    return;
   const hint = didYouMean(word, COMMAND_NAMES);
   if (hint === "" || word.length < 4) return;
   throw new UsageError(`no command is called ${word}${hint} As a message: ${program} --prompt ${word}`);

@@ -110,7 +110,7 @@ describe("what goes wrong in a child", () => {
   });
 
   test("a hook that blocks its start is a result with the hook's words", async () => {
-    const hook = `grep -q '"agentPath"' && echo '{"decision":"block","message":"no helpers here"}' || true`;
+    const hook = `grep -q '"agent":"runner"' && echo '{"decision":"block","message":"no helpers here"}' || true`;
     const hooks = [{ name: "alone", event: "SessionStart", command: hook }];
     team.configure({ agents: { runner: subAgent({ provider: { profile: "b" } }) }, hooks });
     team.main.script(delegate("runner", "Run it."), chatReply("Alone then."));
