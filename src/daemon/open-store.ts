@@ -68,12 +68,13 @@ export async function openStore(
 function open(config: Config, worker: URL, log: Log): Promise<Store> {
   const onRecovery = (recovery: object) => log.warn("store.recovered", { ...recovery });
   if (config.event_log_dir !== undefined) {
-    return openThreadStore({ kind: "jsonl", path: config.event_log_dir }, worker, { onRecovery });
+    const marks = join(config.state_dir, "event-log.seqs");
+    return openThreadStore({ kind: "jsonl", path: config.event_log_dir, marks }, worker, { onRecovery });
   }
   if (config.store === "memory") return Promise.resolve(createMemoryStore());
-  return openThreadStore({ kind: "sqlite", path: join(config.state_dir, "blemees.db") }, worker, {
-    onRecovery,
-  });
+  const path = join(config.state_dir, "blemees.db");
+  const marks = join(config.state_dir, "blemees.seqs");
+  return openThreadStore({ kind: "sqlite", path, marks }, worker, { onRecovery });
 }
 
 /** SQLite only says that it cannot open the file, so we see for ourselves. */

@@ -52,6 +52,8 @@ export const SessionRow = z.object({
   started_at_ms: z.int(),
   last_active_at_ms: z.int(),
   last_seq: z.int().min(0),
+  /** Only in a row from the store: what was given out behind this seq, up to `last_seq`, is gone. */
+  lost_after: z.int().min(0).optional(),
   turns: z.int().min(0),
   last_turn_at_ms: z.int().optional(),
   last_turn_usage: Usage,

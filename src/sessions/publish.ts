@@ -157,7 +157,10 @@ export function recoveredNotice(backend: string, lost: number | undefined, after
     backend,
     level: "warn",
     category: "event_persist_recovered",
-    text: `${lost ?? "an unknown number of"} frames could not be stored and are missing from the history`,
+    text:
+      lost === undefined
+        ? `frames after seq ${after_seq} are missing from the history: they could not be stored, or the store was damaged`
+        : `${lost} frames could not be stored and are missing from the history`,
     data: { ...(lost === undefined ? {} : { lost }), after_seq },
   };
 }

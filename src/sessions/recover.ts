@@ -47,7 +47,8 @@ export async function recoverSessions(
   const all = [...rows, ...found.filter((row) => row !== undefined)];
   const left = extras.losses?.()?.left ?? new Map<string, number>();
   const cut = all.filter((row) => {
-    return row.turn !== undefined || requests.has(row.session_id) || left.has(row.session_id);
+    const { session_id, turn, lost_after } = row;
+    return turn !== undefined || lost_after !== undefined || requests.has(session_id) || left.has(session_id);
   });
   await Promise.all(
     cut.map((row) =>
@@ -63,6 +64,8 @@ export async function recoverSessions(
   // Of a session that is gone there is nothing to tell.
   const gone = [...left.keys()].filter((session_id) => !all.some((row) => row.session_id === session_id));
   for (const session_id of gone) extras.losses?.()?.told(session_id);
+  const damaged = all.filter((row) => row.lost_after !== undefined).length;
+  if (damaged > 0) log.warn("session.history_lost", { count: damaged });
   if (left.size > 0) log.warn("session.losses_recovered", { count: left.size });
 }
 
@@ -77,6 +80,8 @@ export async function recoverOne(
   const stream = new Stream({ row: rest, ringSize: 1, store, pressure: () => undefined });
   const lostAfter = parts.losses?.()?.left.get(row.session_id);
   if (lostAfter !== undefined) publisher.publish(stream, recoveredNotice(row.backend, undefined, lostAfter));
+  // The store has lost what others saw; the stream says so in front of whatever it writes first.
+  if (row.lost_after !== undefined) publisher.saveRow(stream);
   // What the disk does not take now is told when the session is next opened.
   for (const request of requests) {
     const next = lost(request);

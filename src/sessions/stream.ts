@@ -144,13 +144,16 @@ export class Stream {
     return new Promise((resolve) => this.#settled.push(resolve));
   }
 
-  take(lostNotice: (backend: string, lost: number, after_seq: number) => object): Taken {
-    let tails = this.#tails;
-    const notices = this.#lost > 0 ? 1 : 0;
-    if (notices > 0) {
-      const notice = lostNotice(this.row.backend, this.#lost, this.row.last_seq);
-      tails = [`,${JSON.stringify(notice).slice(1)}`, ...tails];
-    }
+  take(lostNotice: (backend: string, lost: number | undefined, after_seq: number) => object): Taken {
+    const { lost_after, ...row } = this.row;
+    const lost: object[] = [];
+    if (lost_after !== undefined) lost.push(lostNotice(row.backend, undefined, lost_after));
+    if (this.#lost > 0) lost.push(lostNotice(row.backend, this.#lost, row.last_seq));
+    const notices = lost.length;
+    const tails =
+      notices === 0
+        ? this.#tails
+        : [...lost.map((notice) => `,${JSON.stringify(notice).slice(1)}`), ...this.#tails];
     const first_seq = this.row.last_seq + 1;
     let seq = this.row.last_seq;
     let text = "";
@@ -169,7 +172,7 @@ export class Stream {
     const taken: Taken = {
       batch,
       // The log itself knows its last seq, so the row goes along only when something else in it changed.
-      row: this.#rowChanged || this.#rowOwed ? { ...this.row, last_seq: seq } : undefined,
+      row: this.#rowChanged || this.#rowOwed ? { ...row, last_seq: seq } : undefined,
       requests: this.#requests,
       sync: this.#sync,
       tails,
@@ -244,6 +247,7 @@ export class Stream {
       this.#lost = 0;
       this.#lostFrames.recovered();
     }
+    delete this.row.lost_after;
     this.row.last_seq = batch.last_seq;
     this.ring.push(batch);
     for (const feed of this.feeds) feed.deliver(batch);

@@ -172,6 +172,7 @@ export class SessionTable {
 
   /** A session that was never stored, with its agent running. If that fails, it never was. Needs the lock of its id. */
   async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
+    goOnBehind(row, await this.#options.store.highestSeq(row.session_id));
     const session = await this.withRoom(async (placed) => {
       check(); // others may have been made while there was no room
       const made = new Session(row, { ...this.#context(), backend });
@@ -319,8 +320,9 @@ export class SessionTable {
     await this.#options.ready;
     const { store } = this.#options;
     const { session_id } = order;
-    const [found, lost] = await Promise.all([
+    const [found, highestSeq, lost] = await Promise.all([
       store.loadRow(session_id),
+      store.highestSeq(session_id),
       store.requests({ session_id, open: true }),
     ]);
     // Left by a daemon, or a session, that ended while the disk took nothing.
@@ -331,11 +333,16 @@ export class SessionTable {
     if (stored !== undefined && stored.backend !== backend.name) {
       throw exists(`session ${session_id} was made on backend "${stored.backend}"`);
     }
-    const row = stored ?? freshRow(order, Date.now());
+    const row = stored ?? goOnBehind(freshRow(order, Date.now()), highestSeq);
     // A conversation that begins anew has nothing to do with where an earlier one went on.
     if (!order.resume) delete row.native_session_id;
     return new Session(row, { ...this.#context(), backend });
   }
+}
+
+/** A session of which the store has lost everything does not use its seqs again. */
+function goOnBehind(row: SessionRow, last_seq: number): SessionRow {
+  return last_seq === 0 ? row : Object.assign(row, { last_seq, lost_after: 0 });
 }
 
 export function freshRow(order: Omit<OpenOrder, "last_seen_seq">, nowMs: number): SessionRow {

@@ -50,6 +50,7 @@ export function createStore(call: Caller, close: () => Promise<void>): Store {
     read: (session_id, after_seq, max_bytes) => call("read", [session_id, after_seq, max_bytes]),
     earliest: (session_id) => call("earliest", [session_id]),
     loadRow: (session_id) => call("loadRow", [session_id]),
+    highestSeq: (session_id) => call("highestSeq", [session_id]),
     rows: () => call("rows", []),
     saveRow: (row) => call("saveRow", [row]),
     requests: (filter) => call("requests", [filter]),

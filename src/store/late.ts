@@ -15,6 +15,7 @@ export function lateStore(opening: Promise<Store>, durable: boolean): Store {
       store ? store.read(id, after, max) : opened.then((s) => s.read(id, after, max)),
     earliest: async (id) => (await opened).earliest(id),
     loadRow: async (id) => (await opened).loadRow(id),
+    highestSeq: async (id) => (await opened).highestSeq(id),
     rows: async () => (await opened).rows(),
     saveRow: async (row) => (await opened).saveRow(row),
     requests: async (filter) => (await opened).requests(filter),

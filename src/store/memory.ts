@@ -20,6 +20,7 @@ export function createMemoryStore(): Store {
     read: async () => undefined,
     earliest: async () => undefined,
     loadRow: async () => undefined,
+    highestSeq: async () => 0,
     rows: async () => [],
     saveRow: async () => undefined,
     requests: async (filter) => {

@@ -12,6 +12,7 @@ import {
 } from "./calls.ts";
 import { Journal } from "./journal/journal.ts";
 import { createJournaledStore } from "./journal/store.ts";
+import { tryOpenMarks } from "./open-marks.ts";
 import { SharedArea } from "./shared-area.ts";
 import type { Store, StoreConfig, StoreOptions } from "./types.ts";
 
@@ -30,7 +31,7 @@ export async function openThreadStore(
   const { firstJournal } = takeValue(await thread.started) as ThreadReady;
   if (firstJournal === undefined) return createThreadStore(thread);
   const journal = new Journal({ databasePath: config.path, firstNumber: firstJournal });
-  return createJournaledStore(thread, journal);
+  return createJournaledStore(thread, journal, tryOpenMarks(config));
 }
 
 /** Every call goes to the thread. */

@@ -2,6 +2,7 @@
 // daemon sees the asynchronous `Store` of index.ts.
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import type { SeqMarks } from "./seq-marks.ts";
 
 /** Frames of one session, gapless, as NDJSON (each line ends in \n). */
 export interface LogBatch {
@@ -67,10 +68,12 @@ export interface Driver {
   /** The seq of the oldest stored frame; undefined when there is none. */
   earliest(session_id: string): number | undefined;
   /**
-   * `last_seq` of a row that comes back is what the log really ends with: the next append must be the seq behind
-   * it. A log without a row gives a row of defaults.
+   * `last_seq` of a row that comes back is what the log really ends with, or the highest seq that was given out if
+   * the log has lost its end: the next append must be the seq behind it. A log without a row gives a row of defaults.
    */
   loadRow(session_id: string): SessionRow | undefined;
+  /** The highest seq that was ever given out for the session, also when nothing else is left of it; 0 for none. */
+  highestSeq(session_id: string): number;
   /** Rows as `loadRow` gives them, the most recently active first; a log without a row is not listed. */
   rows(): SessionRow[];
   saveRow(row: SessionRow): void;
@@ -96,6 +99,8 @@ export interface Recovery {
 }
 
 export interface DriverOptions {
+  /** What was given out in earlier lives; absent: the log is trusted. */
+  marks?: SeqMarks | undefined;
   onRecovery(recovery: Recovery): void;
   now(): number;
 }
@@ -104,6 +109,8 @@ export interface StoreConfig {
   kind: "sqlite" | "jsonl";
   /** The database file, or the directory of the JSONL files. */
   path: string;
+  /** The file of the highest seqs that were given out (seq-marks.ts); absent: none is kept. */
+  marks?: string;
 }
 
 export interface StoreOptions {
@@ -117,6 +124,7 @@ export interface Store {
   read(session_id: string, after_seq: number, max_bytes: number): Promise<LogBatch | undefined>;
   earliest(session_id: string): Promise<number | undefined>;
   loadRow(session_id: string): Promise<SessionRow | undefined>;
+  highestSeq(session_id: string): Promise<number>;
   rows(): Promise<SessionRow[]>;
   saveRow(row: SessionRow): Promise<void>;
   requests(filter: RequestFilter): Promise<RequestRow[]>;

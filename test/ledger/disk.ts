@@ -97,6 +97,7 @@ export function lifeOf(disk: Disk): Life {
       read: (session_id, after_seq, maxBytes) => call(() => store.read(session_id, after_seq, maxBytes)),
       earliest: (session_id) => call(() => store.earliest(session_id)),
       loadRow: (session_id) => call(() => store.loadRow(session_id)),
+      highestSeq: (session_id) => call(() => store.highestSeq(session_id)),
       rows: () => call(() => store.rows()),
       saveRow: (row) => call(() => store.saveRow(row)),
       requests: (filter) => call(() => store.requests(filter)),

@@ -90,6 +90,10 @@ export class FakeStore implements Store {
     return row;
   }
 
+  async highestSeq() {
+    return 0;
+  }
+
   async rows(): Promise<SessionRow[]> {
     const rows = await Promise.all([...this.saved.keys()].map((session_id) => this.loadRow(session_id)));
     return rows.filter((row) => row !== undefined);

@@ -11,6 +11,7 @@ import {
   type StoreReply,
   takeValue,
 } from "../calls.ts";
+import type { SeqMarks } from "../seq-marks.ts";
 import type { AppendOrder, AppendOutcome, Store } from "../types.ts";
 import { type Content, emptyOutcome } from "../units.ts";
 import type { Journal } from "./journal.ts";
@@ -32,8 +33,8 @@ const SLOW_BYTES = 16 * 1024 * 1024;
 /** Past this, while the database takes nothing, an append fails. */
 const FULL_BYTES = 64 * 1024 * 1024;
 
-export function createJournaledStore(thread: FoldingThread, journal: Journal): Store {
-  const journaled = new JournaledStore(thread, journal);
+export function createJournaledStore(thread: FoldingThread, journal: Journal, marks?: SeqMarks): Store {
+  const journaled = new JournaledStore(thread, journal, marks);
   const store = createStore(
     (op, args) => journaled.call(op, args),
     () => journaled.close(),
@@ -52,6 +53,7 @@ export function createJournaledStore(thread: FoldingThread, journal: Journal): S
 class JournaledStore {
   readonly #thread: FoldingThread;
   readonly #journal: Journal;
+  readonly #marks: SeqMarks | undefined;
   readonly #seqs = new KnownSeqs();
   /** What must be done before the next append or call may begin. */
   #tail: Promise<void> | undefined;
@@ -64,9 +66,10 @@ class JournaledStore {
   #timer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(thread: FoldingThread, journal: Journal) {
+  constructor(thread: FoldingThread, journal: Journal, marks: SeqMarks | undefined) {
     this.#thread = thread;
     this.#journal = journal;
+    this.#marks = marks;
     this.#foldedNumber = journal.number + 1;
   }
 
@@ -99,6 +102,7 @@ class JournaledStore {
       await this.#thread.close(this.#journal.end(true));
     } finally {
       this.#journal.release();
+      this.#marks?.close();
     }
   }
 
@@ -126,7 +130,7 @@ class JournaledStore {
       return failRest(outcome, messageOf(error));
     }
     if (order.sync) return this.#sync({ content, outcome, size });
-    this.#keep(size);
+    this.#keep(content, size);
     if (this.#unfoldedBytes > SLOW_BYTES && this.#foldFault === undefined) {
       return (this.#folding ?? Promise.resolve()).then(() => outcome);
     }
@@ -144,7 +148,7 @@ class JournaledStore {
       this.#seqs.takeBack(written.content);
       return failRest(written.outcome, messageOf(error));
     }
-    this.#keep(written.size);
+    this.#keep(written.content, written.size);
     return written.outcome;
   }
 
@@ -160,13 +164,13 @@ class JournaledStore {
     this.#seqs.forgetMany();
     for (const session_id of this.#seqs.unknown(order)) {
       const row = await this.#callNow("loadRow", [session_id]);
-      this.#seqs.learn(session_id, row?.last_seq ?? 0);
+      this.#seqs.learn(session_id, row?.last_seq ?? (await this.#callNow("highestSeq", [session_id])));
     }
     return this.#appendNow(order);
   }
 
   async #callNow<K extends Op>(op: K, args: Args<K>): Promise<Result<K>> {
-    if (op === "delete") this.#seqs.forget(args[0] as string);
+    if (op === "delete") this.#forget(args[0] as string);
     return takeValue(await this.#ask({ op, args })) as Result<K>;
   }
 
@@ -192,8 +196,22 @@ class JournaledStore {
     throw new Error(`the journal holds ${FULL_BYTES >> 20} MB that the database did not take yet: ${why}`);
   }
 
-  #keep(size: number): void {
+  #forget(session_id: string): void {
+    this.#seqs.forget(session_id);
+    try {
+      this.#marks?.forget(session_id);
+    } catch {
+      // An old mark only makes a later session of that id begin behind it.
+    }
+  }
+
+  #keep({ batches }: Content, size: number): void {
     this.#journal.keep(size);
+    try {
+      for (const { session_id, last_seq } of batches) this.#marks?.raise(session_id, last_seq);
+    } catch {
+      // The frames are stored; the mark matters only if they get lost, and the next append tries again.
+    }
     this.#writtenBytes += size;
     this.#schedule();
   }

@@ -9,6 +9,7 @@ import { defaultRow } from "../default-row.ts";
 import { type FileSystem, nodeFileSystem } from "../disk/file-system.ts";
 import { syncDirectory, unlinkIfThere } from "../disk/whole.ts";
 import { oldestKept } from "../ledger.ts";
+import { type SeqMarks, withMark } from "../seq-marks.ts";
 import type {
   AppendOrder,
   AppendOutcome,
@@ -44,6 +45,7 @@ class JsonlDriver implements Driver {
   readonly #dir: string;
   readonly #fs: FileSystem;
   readonly #now: () => number;
+  readonly #marks: SeqMarks | undefined;
   readonly #sidecars: Sidecars;
   readonly #logs: LogFiles;
   readonly #ledgers: Ledgers;
@@ -52,12 +54,20 @@ class JsonlDriver implements Driver {
     this.#dir = dir;
     this.#fs = fs;
     this.#now = options.now;
+    this.#marks = options.marks;
     this.#sidecars = new Sidecars({ ...options, fs, dir });
     this.#logs = new LogFiles((session_id) => {
       const rowSeq = () => this.#sidecars.read(session_id)?.last_seq ?? 0;
-      return new LogFile({ ...options, fs, dir, session_id, rowSeq, path: logPath(dir, session_id) });
+      const markSeq = () => this.#markOf(session_id);
+      const path = logPath(dir, session_id);
+      return new LogFile({ ...options, fs, dir, session_id, rowSeq, markSeq, path });
     });
-    const lastSeq = (session_id: string) => this.#endOf(session_id) ?? this.#logs.get(session_id).lastSeq();
+    const lastSeq = (session_id: string) => {
+      return Math.max(
+        this.#endOf(session_id) ?? this.#logs.get(session_id).lastSeq(),
+        this.#markOf(session_id),
+      );
+    };
     const flushLog = (session_id: string) => this.#logs.get(session_id).flush();
     const readLog = (session_id: string) => this.#pieces(session_id);
     this.#ledgers = new Ledgers({ ...options, fs, dir, lastSeq, flushLog, readLog });
@@ -86,9 +96,16 @@ class JsonlDriver implements Driver {
   loadRow(session_id: string): SessionRow | undefined {
     const { frames } = this.#logs.get(session_id);
     const row = this.#sidecars.read(session_id);
-    if (frames === undefined) return row;
+    const mark = this.#markOf(session_id);
+    if (frames === undefined) return row === undefined ? undefined : withMark(row, undefined, mark);
     const { last_seq } = frames;
-    return row === undefined ? defaultRow({ session_id, last_seq }, this.#now()) : { ...row, last_seq };
+    const known =
+      row === undefined ? defaultRow({ session_id, last_seq }, this.#now()) : { ...row, last_seq };
+    return withMark(known, last_seq, mark);
+  }
+
+  highestSeq(session_id: string): number {
+    return this.#logs.get(session_id).lastSeq();
   }
 
   rows(): SessionRow[] {
@@ -119,6 +136,7 @@ class JsonlDriver implements Driver {
     const names = this.#fs.readdirSync(this.#dir).filter(isOurs);
     this.#logs.forget(session_id);
     this.#ledgers.forget(session_id);
+    this.#marks?.forget(session_id);
     for (const name of names) unlinkIfThere(this.#fs, join(this.#dir, name));
     if (names.length > 0) syncDirectory(this.#fs, this.#dir);
   }
@@ -143,6 +161,7 @@ class JsonlDriver implements Driver {
   }
 
   close(): void {
+    this.#marks?.close();
     this.#logs.close();
   }
 
@@ -159,6 +178,19 @@ class JsonlDriver implements Driver {
       throw error;
     }
     if (unit.requests !== undefined) this.#ledgers.keep(sessionOf(unit));
+    if (batch !== undefined) this.#raise(batch.value);
+  }
+
+  #raise({ session_id, last_seq }: LogBatch): void {
+    try {
+      this.#marks?.raise(session_id, last_seq);
+    } catch {
+      // The frames are stored; the mark matters only if they get lost, and the next append tries again.
+    }
+  }
+
+  #markOf(session_id: string): number {
+    return this.#marks?.of(session_id) ?? 0;
   }
 
   #saveRequests(unit: Unit, file: LogFile | undefined): void {
@@ -181,21 +213,21 @@ class JsonlDriver implements Driver {
 
   /** A row that was not written with the last frames learns from them which turn runs. */
   #caughtUp(row: SessionRow): SessionRow {
-    const last_seq = this.#peekLastSeq(row);
-    if (last_seq <= row.last_seq) return { ...row, last_seq };
+    // The whole log of every session is not scanned for a list; its last frame tells enough.
+    const logEnd = this.#endOf(row.session_id);
+    const mark = this.#markOf(row.session_id);
+    const last_seq = logEnd ?? row.last_seq;
+    if (last_seq <= row.last_seq) return withMark({ ...row, last_seq }, logEnd, mark);
     const { turn: _turn, ...rest } = row;
     const turn = runningTurn(this.#fs, logPath(this.#dir, row.session_id), row);
-    return { ...rest, last_seq, ...(turn === undefined ? {} : { turn }) };
+    return withMark({ ...rest, last_seq, ...(turn === undefined ? {} : { turn }) }, logEnd, mark);
   }
 
-  /** The whole log of every session is not scanned for a list; its last frame tells enough. */
-  #peekLastSeq(row: SessionRow): number {
-    return this.#endOf(row.session_id) ?? row.last_seq;
-  }
-
-  /** A log in use knows it better than the disk, which may still hold what was refused. */
+  /** What the log ends with. One in use knows it better than the disk, which may still hold what was refused. */
   #endOf(session_id: string): number | undefined {
     const file = this.#logs.peek(session_id);
-    return file === undefined ? peekLog(this.#fs, logPath(this.#dir, session_id))?.last_seq : file.lastSeq();
+    return file === undefined
+      ? peekLog(this.#fs, logPath(this.#dir, session_id))?.last_seq
+      : file.frames?.last_seq;
   }
 }

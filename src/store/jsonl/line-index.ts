@@ -6,15 +6,20 @@ export interface Mark {
   offset: number;
 }
 
+/** A frame that does not follow the one in front of it: what stood between was lost. */
+export interface Jump extends Mark {
+  after_seq: number;
+}
+
 const SPACING = 64 * 1024;
 
 export class LineIndex {
   #marks: Mark[] = [];
 
-  /** A frame that begins here. Kept only when the last kept one is far enough in front of it. */
-  add(seq: number, offset: number): void {
+  /** A frame that begins here. Kept only when the last kept one is far enough in front of it, or it is a jump. */
+  add(seq: number, offset: number, isJump = false): void {
     const last = this.#marks.at(-1);
-    if (last === undefined || offset - last.offset >= SPACING) this.#marks.push({ seq, offset });
+    if (last === undefined || isJump || offset - last.offset >= SPACING) this.#marks.push({ seq, offset });
   }
 
   /** The last mark at or before `seq`. */

@@ -8,7 +8,7 @@ import { copyBytes, setAside } from "../disk/torn.ts";
 import { readAll, replaceFile, syncDirectory, writeAll } from "../disk/whole.ts";
 import { countLines, findBatchFault, sequenceFault, wholeLines } from "../frames.ts";
 import type { DriverOptions, LogBatch } from "../types.ts";
-import { LineIndex, type Mark } from "./line-index.ts";
+import { type Jump, LineIndex, type Mark } from "./line-index.ts";
 import { scanLog } from "./scan.ts";
 import { findFrame } from "./seek.ts";
 
@@ -19,6 +19,8 @@ export interface LogFileOptions extends DriverOptions {
   session_id: string;
   /** Where seq goes on when there is no frame. */
   rowSeq(): number;
+  /** The highest seq that was given out, even if the file has lost it. */
+  markSeq(): number;
 }
 
 interface Frames {
@@ -33,6 +35,7 @@ export class LogFile {
   #frames: Frames | undefined;
   #length = 0;
   #index = new LineIndex();
+  #jumps: Jump[] = [];
   /** Bytes behind `#length`: `torn` ones were found there and are kept aside, `refused` ones are ours to drop. */
   #tail: "clean" | "torn" | "refused" = "clean";
   /** Also of a file that was here before: a process that was killed may have left its name unsynced. */
@@ -48,6 +51,7 @@ export class LogFile {
     this.#frames = scan.frames;
     this.#length = scan.length;
     this.#index = scan.index;
+    this.#jumps = scan.jumps;
     if (this.#fs.fstatSync(fd).size === this.#length) return;
     this.#tail = "torn";
     try {
@@ -93,7 +97,10 @@ export class LogFile {
       this.#dropTail();
       throw error;
     }
-    this.#index.add(batch.first_seq, this.#length);
+    const after_seq = this.#frames?.last_seq ?? batch.first_seq - 1;
+    const isJump = batch.first_seq > after_seq + 1;
+    if (isJump) this.#jumps.push({ seq: batch.first_seq, offset: this.#length, after_seq });
+    this.#index.add(batch.first_seq, this.#length, isJump);
     this.#frames = { first_seq: this.#frames?.first_seq ?? batch.first_seq, last_seq: batch.last_seq };
     this.#length += batch.bytes.length;
   }
@@ -103,21 +110,23 @@ export class LogFile {
     this.#frames = this.#before.frames;
     this.#length = this.#before.length;
     this.#index.cut(this.#length);
+    this.#jumps = this.#jumps.filter(({ offset }) => offset < this.#length);
     this.#dropTail();
   }
 
   lastSeq(): number {
-    return this.#frames?.last_seq ?? this.#options.rowSeq();
+    return Math.max(this.#frames?.last_seq ?? this.#options.rowSeq(), this.#options.markSeq());
   }
 
   read(after_seq: number, max_bytes: number): LogBatch | undefined {
     const { session_id } = this.#options;
     if (this.#frames === undefined || after_seq >= this.#frames.last_seq) return undefined;
-    const first_seq = Math.max(after_seq + 1, this.#frames.first_seq);
-    const { offset } = this.frameOf(first_seq);
+    const { seq: first_seq, offset } = this.frameOf(Math.max(after_seq + 1, this.#frames.first_seq));
+    // What stands behind a hole is not handed out as if there were none.
+    const end = this.#jumps.find((jump) => jump.offset > offset)?.offset ?? this.#length;
     const fd = this.#need();
     for (let size = Math.max(max_bytes, 1); ; size *= 2) {
-      const bytes = new Uint8Array(Math.min(size, this.#length - offset));
+      const bytes = new Uint8Array(Math.min(size, end - offset));
       if (readAll(this.#fs, fd, bytes, offset) < bytes.length) throw this.#shortened();
       const length = wholeLines(bytes, bytes.length);
       // The first frame is longer than what was asked for; it is handed out all the same.
@@ -129,10 +138,14 @@ export class LogFile {
 
   /** The first frame that begins at `offset` or behind it. */
   frameFrom(offset: number): Mark {
-    return this.#find((mark) => mark.offset >= offset, this.#index.byOffset(offset));
+    const found = this.#find((mark) => mark.offset >= offset, this.#index.byOffset(offset));
+    return this.#jumps.find((jump) => jump.offset === found.offset) ?? found;
   }
 
+  /** The frame with this seq; for one that was lost, the next one that is there. */
   frameOf(seq: number): Mark {
+    const jump = this.#jumps.find(({ after_seq, seq: next }) => seq > after_seq && seq < next);
+    if (jump !== undefined) return jump;
     return this.#find((mark) => mark.seq === seq, this.#index.bySeq(seq));
   }
 
@@ -153,6 +166,9 @@ export class LogFile {
     if (this.#frames !== undefined) this.#frames = { ...this.#frames, first_seq: first.seq };
     this.#length -= first.offset;
     this.#index.rebase(first);
+    this.#jumps = this.#jumps
+      .filter(({ offset }) => offset > first.offset)
+      .map((jump) => ({ ...jump, offset: jump.offset - first.offset }));
     this.#tail = "clean";
     this.#isNameDurable = false;
   }

@@ -3,9 +3,10 @@
 // tail alone proves nothing, and parsing runs at about 200 MB/s, once a session and start.
 import { isUtf8 } from "node:buffer";
 import { CodedError } from "../../base/coded-error.ts";
+import { isObject } from "../../base/json.ts";
 import type { FileSystem } from "../disk/file-system.ts";
 import { readAll } from "../disk/whole.ts";
-import { LineIndex } from "./line-index.ts";
+import { type Jump, LineIndex } from "./line-index.ts";
 
 export interface Scan {
   /** Absent when no valid frame was found. */
@@ -13,6 +14,8 @@ export interface Scan {
   /** Bytes of the valid prefix. */
   length: number;
   index: LineIndex;
+  /** Holes that an earlier life found and noted in the log. */
+  jumps: Jump[];
 }
 
 const LF = 0x0a;
@@ -21,7 +24,7 @@ const CHUNK = 1024 * 1024;
 const MAX_LINE = 128 * 1024 * 1024;
 
 export function scanLog(fs: FileSystem, fd: number, session_id: string): Scan {
-  const scan: Scan = { frames: undefined, length: 0, index: new LineIndex() };
+  const scan: Scan = { frames: undefined, length: 0, index: new LineIndex(), jumps: [] };
   let held = Buffer.alloc(0);
   for (let position = 0; ; ) {
     const chunk = Buffer.allocUnsafe(CHUNK);
@@ -45,8 +48,11 @@ function takeLines(scan: Scan, bytes: Buffer, session_id: string): number | unde
     const seq = frame?.seq;
     if (frame?.session_id !== session_id || typeof seq !== "number" || !Number.isSafeInteger(seq))
       return undefined;
-    if (seq !== (scan.frames === undefined ? Math.max(seq, 1) : scan.frames.last_seq + 1)) return undefined;
-    scan.index.add(seq, scan.length);
+    const after_seq = scan.frames?.last_seq;
+    const isJump = after_seq !== undefined && seq !== after_seq + 1;
+    if (seq < 1 || (isJump && !tellsOfLoss(frame, after_seq))) return undefined;
+    if (isJump) scan.jumps.push({ seq, offset: scan.length, after_seq });
+    scan.index.add(seq, scan.length, isJump);
     scan.frames = { first_seq: scan.frames?.first_seq ?? seq, last_seq: seq };
     scan.length += at + 1 - start;
     start = at + 1;
@@ -57,6 +63,14 @@ function takeLines(scan: Scan, bytes: Buffer, session_id: string): number | unde
 interface Frame {
   session_id?: unknown;
   seq?: unknown;
+  category?: unknown;
+  data?: unknown;
+}
+
+/** The first frame behind a hole says so itself; any other jump is damage that nobody has seen yet. */
+function tellsOfLoss({ seq, category, data }: Frame, after_seq: number): boolean {
+  if (category !== "event_persist_recovered" || !isObject(data)) return false;
+  return data["after_seq"] === after_seq && Number(seq) > after_seq;
 }
 
 export function parseFrame(line: Buffer): Frame | undefined {

@@ -13,6 +13,7 @@ import type { SessionRow } from "../../protocol/session.ts";
 import { defaultRow } from "../default-row.ts";
 import type { FoldTarget, JournalPlace, JournalRecord } from "../journal/types.ts";
 import { oldestKept } from "../ledger.ts";
+import { withMark } from "../seq-marks.ts";
 import type {
   AppendOrder,
   AppendOutcome,
@@ -50,6 +51,8 @@ export async function openSqliteDriver(path: string, options: DriverOptions): Pr
 export class SqliteDriver implements Driver, FoldTarget {
   readonly #db: Database;
   readonly #now: () => number;
+  /** The highest seqs that were given out in earlier lives. */
+  #marks = new Map<string, number>();
   readonly #events: Events;
   readonly #sessions: Sessions;
   readonly #pruner: Pruner;
@@ -60,8 +63,9 @@ export class SqliteDriver implements Driver, FoldTarget {
   constructor(db: Database, now: () => number) {
     this.#db = db;
     this.#now = now;
-    this.#sessions = new Sessions(db);
-    this.#events = new Events(db, (session_id) => this.#sessions.lastSeq(session_id));
+    const markOf = (session_id: string) => this.#marks.get(session_id) ?? 0;
+    this.#sessions = new Sessions(db, markOf);
+    this.#events = new Events(db, { markOf, rowSeq: (session_id) => this.#sessions.lastSeq(session_id) });
     this.#pruner = new Pruner(db);
   }
 
@@ -79,6 +83,12 @@ export class SqliteDriver implements Driver, FoldTarget {
       if (order.sync) this.#syncNormally();
     }
     return outcome;
+  }
+
+  /** From now on a session goes on behind its mark, even if the log ends before it. */
+  follow(marks: ReadonlyMap<string, number>): void {
+    this.#marks = new Map(marks);
+    this.#events.forget();
   }
 
   place(): JournalPlace {
@@ -114,7 +124,16 @@ export class SqliteDriver implements Driver, FoldTarget {
     const row = this.#sessions.load(session_id);
     if (row !== undefined) return row;
     const last_seq = this.#events.newestSeq(session_id);
-    return last_seq === undefined ? undefined : defaultRow({ session_id, last_seq }, this.#now());
+    if (last_seq === undefined) return undefined;
+    return withMark(
+      defaultRow({ session_id, last_seq }, this.#now()),
+      last_seq,
+      this.#marks.get(session_id) ?? 0,
+    );
+  }
+
+  highestSeq(session_id: string): number {
+    return this.#events.lastSeq(session_id);
   }
 
   rows(): SessionRow[] {
@@ -139,6 +158,7 @@ export class SqliteDriver implements Driver, FoldTarget {
       this.#events.delete(session_id);
       this.#sessions.delete(session_id);
     });
+    this.#marks.delete(session_id);
   }
 
   prune(limits: Retention, nowMs: number): PruneCounts {

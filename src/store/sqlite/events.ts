@@ -14,6 +14,14 @@ interface TimedBatch extends StoredBatch {
   at_ms: number;
 }
 
+/** What is known of a session's seqs beside its frames. */
+interface KnownSeqs {
+  /** Where a session without frames goes on. */
+  rowSeq(session_id: string): number;
+  /** The highest that was given out in an earlier life. */
+  markOf(session_id: string): number;
+}
+
 const MAX_CACHED = 4096;
 
 export class Events {
@@ -23,13 +31,12 @@ export class Events {
   readonly #floor: Statement;
   readonly #at: Statement;
   readonly #delete: Statement;
-  readonly #rowSeq: (session_id: string) => number;
+  readonly #known: KnownSeqs;
   /** What the next append must follow; spares a query a batch. */
   readonly #lastSeq = new Map<string, number>();
 
-  /** `rowSeq` tells where the seq of a session without frames goes on. */
-  constructor(db: Database, rowSeq: (session_id: string) => number) {
-    this.#rowSeq = rowSeq;
+  constructor(db: Database, known: KnownSeqs) {
+    this.#known = known;
     this.#insert = db.prepare("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)");
     this.#newest = db.prepare(
       "SELECT last_seq FROM batches WHERE session_id = ? ORDER BY first_seq DESC LIMIT 1",
@@ -62,7 +69,10 @@ export class Events {
 
   /** What the next batch must follow. */
   lastSeq(session_id: string): number {
-    return this.#lastSeq.get(session_id) ?? this.newestSeq(session_id) ?? this.#rowSeq(session_id);
+    const cached = this.#lastSeq.get(session_id);
+    if (cached !== undefined) return cached;
+    const { markOf, rowSeq } = this.#known;
+    return Math.max(this.newestSeq(session_id) ?? rowSeq(session_id), markOf(session_id));
   }
 
   newestSeq(session_id: string): number | undefined {

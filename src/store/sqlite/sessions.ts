@@ -3,6 +3,7 @@
 
 import type { Database, Statement } from "../../base/sqlite/database.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import { withMark } from "../seq-marks.ts";
 
 const LOG_SEQ =
   "(SELECT b.last_seq FROM batches b WHERE b.session_id = s.session_id ORDER BY b.first_seq DESC LIMIT 1) AS log_seq";
@@ -18,8 +19,11 @@ export class Sessions {
   readonly #all: Statement;
   readonly #seq: Statement;
   readonly #delete: Statement;
+  readonly #markOf: (session_id: string) => number;
 
-  constructor(db: Database) {
+  /** `markOf` tells which seqs were given out, whatever the log has. */
+  constructor(db: Database, markOf: (session_id: string) => number = () => 0) {
+    this.#markOf = markOf;
     this.#save = db.prepare(
       "INSERT OR REPLACE INTO sessions (session_id, backend, last_active_at_ms, last_seq, row) VALUES (?, ?, ?, ?, ?)",
     );
@@ -37,11 +41,11 @@ export class Sessions {
 
   load(session_id: string): SessionRow | undefined {
     const found = this.#load.get(session_id);
-    return found === undefined ? undefined : toRow(found as unknown as Found);
+    return found === undefined ? undefined : this.#toRow(found as unknown as Found);
   }
 
   all(): SessionRow[] {
-    return this.#all.all().map((found) => toRow(found as unknown as Found));
+    return this.#all.all().map((found) => this.#toRow(found as unknown as Found));
   }
 
   lastSeq(session_id: string): number {
@@ -51,10 +55,12 @@ export class Sessions {
   delete(session_id: string): void {
     this.#delete.run(session_id);
   }
-}
 
-/** Trusts the JSON: only `save` writes it, and the table checks that it is JSON. */
-function toRow(found: Found): SessionRow {
-  const row = JSON.parse(found.row) as SessionRow;
-  return found.log_seq === null ? row : { ...row, last_seq: found.log_seq };
+  /** Trusts the JSON: only `save` writes it, and the table checks that it is JSON. */
+  #toRow(found: Found): SessionRow {
+    const row = JSON.parse(found.row) as SessionRow;
+    const mark = this.#markOf(row.session_id);
+    if (found.log_seq === null) return withMark(row, undefined, mark);
+    return withMark({ ...row, last_seq: found.log_seq }, found.log_seq, mark);
+  }
 }

@@ -1,0 +1,235 @@
+// Part of the store is lost or damaged between two lives of the daemon: no seq is used twice, and every reader learns
+// of the gap.
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import type { Frame, RawClient } from "../../support/raw-client.ts";
+import { checkOutbound } from "../../support/schemas.ts";
+import { ask, isOf, newId, openDemo, range, say, seen, seqsOf, streamOf } from "./talk.ts";
+
+interface Place {
+  state: string;
+  /** The state directory as it was before the last life. */
+  before: string;
+  log: string;
+  session_id: string;
+}
+
+const DAMAGE: Record<string, ["sqlite" | "jsonl", (place: Place) => void]> = {
+  "the database is removed": ["sqlite", ({ state }) => remove(state, /^blemees\.db/)],
+  "the database is overwritten": [
+    "sqlite",
+    ({ state }) => writeFileSync(join(state, "blemees.db"), "no database ".repeat(999)),
+  ],
+  "the database is cut": ["sqlite", ({ state }) => truncateSync(join(state, "blemees.db"), 5000)],
+  "database and journal are removed": ["sqlite", ({ state }) => remove(state, /^blemees\.(db|journal)/)],
+  "the journal is removed": ["sqlite", (place) => [undoFolds(place), remove(place.state, /journal-/)]],
+  "the journal is cut": ["sqlite", (place) => [undoFolds(place), cut(place.state, /journal-/, 0.5)]],
+  "the journal is emptied": ["sqlite", (place) => [undoFolds(place), cut(place.state, /journal-/, 0)]],
+  "the log is cut in a line": ["jsonl", ({ log }) => cut(log, /\.jsonl$/, 0.5)],
+  "the log is cut between lines": ["jsonl", ({ log, session_id }) => keepLines(log, session_id, 4)],
+  "the log is removed": ["jsonl", ({ log }) => remove(log, /\.jsonl$/)],
+  "log and row are removed": ["jsonl", ({ log, session_id }) => remove(log, new RegExp(session_id))],
+};
+
+let home: string;
+let daemon: TestDaemon | undefined;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "blemees-damage-"));
+});
+afterEach(async () => {
+  await daemon?.close();
+  daemon = undefined;
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function start(driver: string): Promise<RawClient> {
+  const env = driver === "jsonl" ? { BLEMEESD_EVENT_LOG_DIR: join(home, "log") } : {};
+  daemon = await startDaemon({ home, env });
+  return daemon.connect();
+}
+
+async function stop(signal: NodeJS.Signals, client: RawClient): Promise<void> {
+  await daemon?.kill(signal);
+  await client.closed;
+  checkOutbound(client.frames);
+}
+
+/** Two lives: the first ends in order, the second is killed in the middle of a turn. Gives what a client saw. */
+async function live(driver: string, session_id: string): Promise<Frame[]> {
+  const first = await start(driver);
+  await first.open(session_id);
+  await first.turn(session_id, "#say one");
+  await stop("SIGTERM", first);
+  cpSync(join(home, "state/blemees"), join(home, "before"), { recursive: true });
+  const second = await start(driver);
+  await second.open(session_id, {}, { resume: true, last_seen_seq: 0 });
+  say(second, session_id, "#say two #hang");
+  await second.next((frame) => JSON.stringify(frame).includes("two"));
+  await stop("SIGKILL", second);
+  return streamOf(second, session_id);
+}
+
+/** A turn of its own; gives the seq of its result. */
+async function turn(client: RawClient, session_id: string, word: string): Promise<number> {
+  say(client, session_id, `#say ${word}`);
+  const message = await client.next(
+    (frame) => isOf("agent.message", session_id)(frame) && JSON.stringify(frame).includes(word),
+  );
+  const isEnd = (frame: Frame) =>
+    isOf("agent.result", session_id)(frame) && Number(frame["seq"]) > Number(message["seq"]);
+  return Number((await seen(client, isEnd))["seq"]);
+}
+
+describe("no seq is used twice, and every reader learns of the gap, when", () => {
+  test.each(Object.entries(DAMAGE))("%s", async (_what, [driver, damage]) => {
+    const session_id = newId();
+    const shown = await live(driver, session_id);
+    const last = Number(shown.at(-1)?.["seq"]);
+    damage({
+      state: join(home, "state/blemees"),
+      before: join(home, "before"),
+      log: join(home, "log"),
+      session_id,
+    });
+
+    const client = await start(driver);
+    await client.open(session_id, {}, { resume: true, last_seen_seq: 0 });
+    const end = await turn(client, session_id, "three");
+    const replayed = streamOf(client, session_id).filter((frame) => Number(frame["seq"]) <= last);
+    const kept = replayed.map((frame) => Number(frame["seq"]));
+    expect(replayed).toEqual(shown.filter((frame) => kept.includes(Number(frame["seq"]))));
+    expect(seqsOf(client, session_id)).toEqual([...kept, ...range(last + 1, end)]);
+    // Either the end was lost, which the log itself then says, or the front, which the journal does not have.
+    const isEndLost = kept.at(-1) !== last;
+    const since_seq = isEndLost ? kept.length : 0;
+    const first_available_seq = isEndLost ? last + 1 : Number(kept[0]);
+    expect(first_available_seq - since_seq).toBeGreaterThan(1);
+    const gap = { session_id, since_seq, first_available_seq };
+    expect(client.frames.find(isOf("blemeesd.replay_gap", session_id))).toMatchObject(gap);
+    const notice = { category: "event_persist_recovered", data: { after_seq: since_seq } };
+    if (isEndLost) expect(streamOf(client, session_id)[kept.length]).toMatchObject(notice);
+    expect(await pageOf(session_id, 0)).toMatchObject({ history_gap: true, latest_seq: end });
+    expect(await sseOf(session_id, `event: gap\ndata: ${JSON.stringify(gap)}`)).toContain("event: gap");
+
+    await stop("SIGKILL", client);
+    if (driver === "sqlite") return;
+    // The hole is noted in the file, so the next life does not take what follows it for damage.
+    const next = await start(driver);
+    await next.open(session_id, {}, { resume: true, last_seen_seq: 0 });
+    await turn(next, session_id, "four");
+    expect(streamOf(next, session_id).slice(0, kept.length + end - last)).toEqual(
+      streamOf(client, session_id),
+    );
+    await stop("SIGTERM", next);
+  });
+});
+
+test.each(["sqlite", "jsonl"])(
+  "a whole %s store has no gap after a kill in the middle of a write",
+  async (driver) => {
+    const session_id = newId();
+    const shown = await live(driver, session_id);
+    const [dir, name] = driver === "sqlite" ? ["state/blemees", /journal-\d+$/] : ["log", /\.jsonl$/];
+    // What such a kill leaves: bytes that nobody saw.
+    for (const path of files(join(home, String(dir)), name as RegExp)) appendFileSync(path, '{"half of a');
+    const client = await start(driver);
+    await client.open(session_id, {}, { resume: true, last_seen_seq: 0 });
+    const end = await turn(client, session_id, "three");
+    expect(seqsOf(client, session_id)).toEqual(range(1, end));
+    expect(streamOf(client, session_id).slice(0, shown.length)).toEqual(shown);
+    expect(JSON.stringify(client.frames)).not.toMatch(/replay_gap|event_persist_recovered/);
+  },
+);
+
+test.each(["sqlite", "jsonl"])("a session deleted from a %s store begins at 1 again", async (driver) => {
+  const session_id = newId();
+  for (const _life of ["first", "second"]) {
+    const client = await start(driver);
+    await openDemo(client, session_id);
+    await client.turn(session_id, "hello");
+    expect(seqsOf(client, session_id)[0]).toBe(1);
+    await ask(client, "close", { session_id, delete: true });
+    await stop("SIGTERM", client);
+  }
+});
+
+test("a daemon that cannot have the file of marks says so and serves", async () => {
+  writeFileSync(join(home, "blocked"), "");
+  daemon = await startDaemon({ home });
+  await stop("SIGTERM", await daemon.connect());
+  const marks = join(home, "state/blemees/blemees.seqs");
+  rmSync(marks);
+  cpSync(join(home, "run"), marks, { recursive: true });
+  const client = await start("sqlite");
+  const session_id = newId();
+  await openDemo(client, session_id);
+  await client.turn(session_id, "hello");
+  expect(daemon?.log()).toContain("blemees.seqs cannot be used");
+});
+
+function files(dir: string, name: RegExp): string[] {
+  return readdirSync(dir)
+    .filter((file) => name.test(file))
+    .map((file) => join(dir, file));
+}
+
+function remove(dir: string, name: RegExp): void {
+  for (const path of files(dir, name)) rmSync(path);
+}
+
+function cut(dir: string, name: RegExp, share: number): void {
+  for (const path of files(dir, name)) truncateSync(path, Math.floor(readFileSync(path).length * share));
+}
+
+/** Whole lines only: nothing in the file itself tells that there were more. */
+function keepLines(dir: string, session_id: string, count: number): void {
+  const path = join(dir, `${session_id}.jsonl`);
+  writeFileSync(path, `${readFileSync(path, "utf8").split("\n").slice(0, count).join("\n")}\n`);
+}
+
+/** The database as if nothing of the last life had been moved into it: then only the journal has it. */
+function undoFolds({ state, before }: Place): void {
+  remove(state, /^blemees\.db/);
+  for (const path of files(before, /^blemees\.db/)) cpSync(path, path.replace(before, state));
+}
+
+async function pageOf(session_id: string, since_seq: number): Promise<unknown> {
+  return JSON.parse(await read(`/sessions/${session_id}/events?since_seq=${since_seq}`, "application/json"));
+}
+
+function sseOf(session_id: string, end: string): Promise<string> {
+  return read(`/sessions/${session_id}/events?since_seq=0`, "text/event-stream", end);
+}
+
+/** The body, up to where `end` stands in it. */
+function read(path: string, accept: string, end?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { accept, host: "localhost" };
+    const outgoing = get({ socketPath: daemon?.socket, path, agent: false, headers }, (reply) => {
+      let text = "";
+      reply.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+        if (end === undefined || !text.includes(end)) return;
+        resolve(text);
+        outgoing.destroy();
+      });
+      reply.on("end", () => resolve(text));
+      reply.on("error", () => resolve(text));
+    });
+    outgoing.on("error", reject);
+  });
+}

@@ -1,0 +1,91 @@
+// The file of the highest seqs that were given out.
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { nodeFileSystem } from "../../src/store/disk/file-system.ts";
+import { SeqMarks } from "../../src/store/seq-marks.ts";
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "blemees-marks-"));
+  path = join(dir, "seqs");
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function using<T>(work: (marks: SeqMarks) => T): T {
+  const marks = new SeqMarks(nodeFileSystem, path);
+  try {
+    return work(marks);
+  } finally {
+    marks.close();
+  }
+}
+
+const LONG_ID = "x".repeat(128);
+
+test("what was raised is there in the next life, private to the user; a lower seq changes nothing", () => {
+  using((marks) => {
+    marks.raise("a", 5);
+    marks.raise(LONG_ID, 2 ** 52);
+    marks.raise("a", 3);
+    marks.raise("a", 700);
+  });
+  expect(using((marks) => marks.all())).toEqual(
+    new Map([
+      ["a", 700],
+      [LONG_ID, 2 ** 52],
+    ]),
+  );
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a forgotten session has no mark, and its place is used again", () => {
+  using((marks) => {
+    marks.raise("a", 5);
+    marks.raise("b", 6);
+    marks.forget("a");
+    marks.forget("unknown");
+    expect(marks.of("a")).toBe(0);
+  });
+  const size = statSync(path).size;
+  using((marks) => marks.raise("c", 7));
+  expect(statSync(path).size).toBe(size);
+  expect(using((marks) => [...marks.all()])).toEqual([
+    ["c", 7],
+    ["b", 6],
+  ]);
+});
+
+test.each([
+  ["a changed seq", (bytes: Buffer) => bytes.writeDoubleLE(9e15, 0)],
+  ["a changed id", (bytes: Buffer) => bytes.write("z", 13)],
+  ["zeros", (bytes: Buffer) => bytes.fill(0, 0, 256)],
+  ["garbage", (bytes: Buffer) => bytes.fill(0xa5, 0, 256)],
+])("%s in one place loses only that one", (_what, damage) => {
+  using((marks) => {
+    marks.raise("a", 5);
+    marks.raise("b", 6);
+  });
+  const bytes = readFileSync(path);
+  damage(bytes);
+  writeFileSync(path, bytes);
+  expect(using((marks) => [...marks.all()])).toEqual([["b", 6]]);
+});
+
+test("a file that was cut keeps its whole places and goes on", () => {
+  using((marks) => {
+    marks.raise("a", 5);
+    marks.raise("b", 6);
+  });
+  truncateSync(path, 300);
+  using((marks) => {
+    expect([...marks.all()]).toEqual([["a", 5]]);
+    marks.raise("c", 7);
+  });
+  expect(using((marks) => [...marks.all()])).toEqual([
+    ["a", 5],
+    ["c", 7],
+  ]);
+});
