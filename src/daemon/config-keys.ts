@@ -145,7 +145,8 @@ export const CONFIG_KEYS = {
   idle_timeout_s: {
     env: "BLEMEESD_IDLE_TIMEOUT",
     check: seconds.default(900),
-    meaning: "A session without owner is forgotten after this time; its history stays.",
+    meaning:
+      "A session that nobody owns and that has nothing to do is forgotten after this time, and its agent ended; its history stays. One that waits for an answer or works in the background (commands, sub-agents) is not idle; a turn that outlasts its owner by this time is ended, with a notice.",
   },
   request_timeout_s: {
     env: "BLEMEESD_REQUEST_TIMEOUT",

@@ -16,6 +16,7 @@ import type { Feed } from "./feed.ts";
 import { notAllowed, unknownSession } from "./refusals.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import { Stream } from "./stream.ts";
+import { idleNotice } from "./turn.ts";
 import type { Client, OpenOrder, Subscriber } from "./types.ts";
 
 export interface SessionContext
@@ -51,6 +52,8 @@ export class Session {
   #unfinished: ResultEvent | undefined;
   #settling = 0;
   detached_at_ms: number | undefined;
+  /** When work in the background last ended. */
+  #calmedAtMs = 0;
   /** It was made for a client who is not its owner yet. */
   isStarting = false;
   /** Its agent is being ended to make room. */
@@ -82,6 +85,7 @@ export class Session {
         this.#settle();
       },
       calmed: () => {
+        this.#calmedAtMs = Date.now();
         this.#noteEnd();
         this.#goOn();
       },
@@ -154,7 +158,12 @@ export class Session {
     if (this.owner !== undefined || this.isStarting) return undefined;
     if (this.delivery.isEngaged || this.conversation.isAsking) return undefined;
     if (this.stream.isOwed) return undefined; // what the disk did not take is told by this session
-    if (this.row.managed !== true) return this.detached_at_ms;
+    if (this.conversation.isBusy) return undefined; // work in the background goes on although nobody looks
+    // Spec §5.9: a turn that outlasts the time ends with its session.
+    if (this.row.managed !== true) {
+      const { detached_at_ms } = this;
+      return detached_at_ms === undefined ? undefined : Math.max(detached_at_ms, this.#calmedAtMs);
+    }
     if (this.conversation.isEngaged) return undefined;
     const { last_event_at_ms = 0 } = this.conversation;
     return Math.max(this.detached_at_ms ?? 0, this.row.last_active_at_ms, last_event_at_ms);
@@ -295,6 +304,9 @@ export class Session {
       if (this.#isClosed) return true;
       if (!mayClose(this.owner)) return false;
       this.#isClosed = true;
+      if (reason === "idle_timeout" && this.conversation.isTurnActive) {
+        this.#context.publisher.publish(this.stream, idleNotice(this.row.backend));
+      }
       this.delivery.close();
       await this.conversation.calm();
       await this.conversation.stop("now");

@@ -40,6 +40,13 @@ export function startedNotice(turn: Turn, backend: string): NoticeEvent {
   };
 }
 
+/** The reaper ends a turn whose owner has been gone for too long. */
+export function idleNotice(backend: string): NoticeEvent {
+  const text =
+    "nobody owned the session for idle_timeout_s, so its running turn was ended; resume it to go on";
+  return { type: "agent.notice", backend, level: "warn", category: "idle_timeout", text };
+}
+
 /** Of an answer, what a list or a parent is shown. */
 const MAX_LAST_TEXT = 2_000;
 

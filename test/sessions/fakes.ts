@@ -209,6 +209,7 @@ export class FakeRun implements Run {
   readonly offered: string[] = [];
   /** `answer` waits for it: an agent that does not take what it waits for. */
   deaf: Promise<void> | undefined;
+  isBusy = false;
   isOver = false;
 
   constructor(pid: number, order: StartOrder, sink: BackendSink) {

@@ -171,6 +171,39 @@ describe("the reaper", () => {
     expect(backend.alive).toEqual([]);
   });
 
+  test("leaves an agent alone that works in the background, and counts from when that ends", async () => {
+    const { hub, backend, open } = stage();
+    await open(ann);
+    await hub.send(ann, "s", user("go"));
+    const { last } = backend;
+    last.isBusy = true;
+    last.result();
+    hub.detach(ann);
+    await settle();
+    expect(await hub.reap(1000, Date.now() + 1_000_000)).toBe(0);
+    expect(backend.alive).toEqual([last]);
+    last.isBusy = false;
+    last.event({ type: "agent.notice", level: "info", category: "background_over" });
+    await settle();
+    expect(await hub.reap(1000, Date.now())).toBe(0);
+    expect(await hub.reap(1000, Date.now() + 2000)).toBe(1);
+    expect(backend.alive).toEqual([]);
+  });
+
+  test("ends a turn that outlasts the time with a notice, then its result", async () => {
+    const { hub, backend, store, open } = stage();
+    await open(ann);
+    await hub.send(ann, "s", user("go"));
+    backend.last.event({ type: "agent.system_init", model: "m" });
+    hub.detach(ann);
+    expect(await hub.reap(1000, Date.now() + 2000)).toBe(1);
+    const frames = store.log.flatMap(({ bytes }) => Buffer.from(bytes).toString().trimEnd().split("\n"));
+    expect(frames.slice(-2).map((line) => JSON.parse(line))).toMatchObject([
+      { type: "agent.notice", level: "warn", category: "idle_timeout" },
+      { type: "agent.result", subtype: "interrupted" },
+    ]);
+  });
+
   test("leaves a session alone that is being reopened at that moment", async () => {
     const { hub, backend, open } = stage();
     await open(ann);
