@@ -190,8 +190,14 @@ export const CONFIG_KEYS = {
   },
   session_retention_days: {
     env: "BLEMEESD_RETENTION_DAYS",
-    check: countOrOff.default(7),
+    check: countOrOff.default(90),
     meaning: "Stored events older than this are pruned at start and hourly; 0 keeps them.",
+  },
+  retention_total_bytes: {
+    env: "BLEMEESD_RETENTION_TOTAL_BYTES",
+    check: countOrOff.default(10_737_418_240),
+    meaning:
+      "Stored bytes kept of all sessions together: past it the oldest events go first, never those of a running turn or from an open request on; 0 is no limit.",
   },
   retention_rows_per_session: {
     env: "BLEMEESD_RETENTION_ROWS",

@@ -150,7 +150,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     () => identity.sweep(log),
     () => undefined,
   );
-  const housekeeping = startHousekeeping({ hub, store, config, log, ready });
+  const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready });
   return {
     detection,
     ...(http === undefined ? {} : { http }),

@@ -2,6 +2,7 @@
 
 import { messageOf } from "../base/coded-error.ts";
 import type { Log } from "../base/log.ts";
+import type { Counter, Metrics } from "../base/metrics.ts";
 import type { SessionHub } from "../sessions/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Config } from "./config.ts";
@@ -15,6 +16,7 @@ export interface Housekeeping {
   store: Store;
   config: Config;
   log: Log;
+  metrics: Metrics;
   ready: Promise<void>;
 }
 
@@ -26,14 +28,19 @@ export function startHousekeeping(parts: Housekeeping): { close(): void } {
       .reap(idleMs, Date.now())
       .catch((error: unknown) => log.error("session.reap_failed", { message: messageOf(error) }));
   };
+  const pruned = parts.metrics.counter(
+    "blemees_events_pruned_total",
+    "Frames that retention removed: by the limits of a session, or by the total.",
+  );
+  for (const reason of ["session", "total"]) pruned.add(0, { reason });
   const timers = [
     // A short idle time (tests, kiosks) is kept to; the usual one is looked at every 30 s.
     setInterval(reap, Math.max(100, Math.min(REAP_MS, idleMs))),
-    setInterval(() => void prune(parts), PRUNE_MS),
+    setInterval(() => void prune(parts, pruned), PRUNE_MS),
   ];
   for (const timer of timers) timer.unref();
   void parts.ready.then(
-    () => prune(parts),
+    () => prune(parts, pruned),
     () => undefined, // the store did not open; main.ts says so and ends the daemon
   );
   return {
@@ -43,14 +50,21 @@ export function startHousekeeping(parts: Housekeeping): { close(): void } {
   };
 }
 
-async function prune({ store, config, log }: Housekeeping): Promise<void> {
+async function prune({ store, config, log }: Housekeeping, pruned: Counter): Promise<void> {
   try {
     const counts = await store.prune({
       maxAgeMs: config.session_retention_days * DAY_MS,
       maxRowsPerSession: config.retention_rows_per_session,
       maxBytesPerSession: config.retention_bytes_per_session,
+      maxTotalBytes: config.retention_total_bytes,
     });
+    pruned.add(counts.events - counts.over_total, { reason: "session" });
+    pruned.add(counts.over_total, { reason: "total" });
     log.info("store.pruned", { ...counts });
+    if (counts.over_total > 0) {
+      const { retention_total_bytes } = config;
+      log.warn("store.over_total", { events: counts.over_total, retention_total_bytes });
+    }
   } catch (error) {
     log.error("store.prune_failed", { message: messageOf(error) });
   }

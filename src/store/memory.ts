@@ -35,7 +35,7 @@ export function createMemoryStore(): Store {
     prune: async (limits) => {
       const kept = oldestKept(limits, Date.now()) ?? Number.NEGATIVE_INFINITY;
       removeAll(ledger, (row) => row.requested_at_ms < kept && !isOpen(row));
-      return { sessions: 0, events: 0, bytes: 0 };
+      return { sessions: 0, events: 0, bytes: 0, over_total: 0 };
     },
     close: async () => undefined,
   };

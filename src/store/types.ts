@@ -36,6 +36,8 @@ export interface Retention {
   maxAgeMs: number;
   maxRowsPerSession: number;
   maxBytesPerSession: number;
+  /** Of all sessions: past it the oldest frames go first, but not those of a running turn or from an open request on. */
+  maxTotalBytes: number;
 }
 
 /** Which rows of the ledger; an empty one gives all. */
@@ -49,11 +51,12 @@ export interface RequestFilter {
   limit?: number;
 }
 
-/** `sessions` counts those that lost frames. */
+/** `sessions` counts those that lost frames; `over_total` is how many of the events went because of the total. */
 export interface PruneCounts {
   sessions: number;
   events: number;
   bytes: number;
+  over_total: number;
 }
 
 /** Every method but `append` may throw; `append` answers with outcomes. */

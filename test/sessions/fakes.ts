@@ -8,7 +8,7 @@ import type { SessionRow } from "../../src/protocol/session.ts";
 import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/sessions/index.ts";
 import type { Batch, Client, Hub, OpenOrder, RequestsFilter, Subscriber } from "../../src/sessions/types.ts";
 import { noUsage } from "../../src/sessions/usage.ts";
-import type { AppendOrder, LogBatch, RequestFilter, Store } from "../../src/store/index.ts";
+import type { AppendOrder, LogBatch, PruneCounts, RequestFilter, Store } from "../../src/store/index.ts";
 
 /** Lets everything that waits for the next turn of the event loop happen. */
 export async function settle(turns = 4): Promise<void> {
@@ -132,8 +132,8 @@ export class FakeStore implements Store {
     this.log.splice(0, this.log.length, ...this.log.filter((batch) => batch.session_id !== session_id));
   }
 
-  async prune(): Promise<{ sessions: number; events: number; bytes: number }> {
-    return { sessions: 0, events: 0, bytes: 0 };
+  async prune(): Promise<PruneCounts> {
+    return { sessions: 0, events: 0, bytes: 0, over_total: 0 };
   }
 
   async close(): Promise<void> {}

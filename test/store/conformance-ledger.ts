@@ -140,7 +140,7 @@ export function testLedger(name: string, open: Open): void {
     await store.prune(NO_LIMITS);
     expect(await ids(store, {})).toHaveLength(5);
     const counts = await store.prune({ ...NO_LIMITS, maxAgeMs: 60_000, maxRowsPerSession: 9 });
-    expect(counts).toEqual({ sessions: 0, events: 0, bytes: 0 });
+    expect(counts).toEqual({ sessions: 0, events: 0, bytes: 0, over_total: 0 });
     expect(await ids(store, {})).toEqual(["old-open", "old-undispatched", "young"]);
     expect(await store.request("only-old", "alone")).toBeUndefined();
     await append(store, batch("s", 3));

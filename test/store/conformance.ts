@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/store/index.ts";
 import { testLedger } from "./conformance-ledger.ts";
-import { append, batch, frame, frames, NO_LIMITS, readAll, row, tempDir, text } from "./material.ts";
+import { append, batch, frame, frames, NO_LIMITS, readAll, request, row, tempDir, text } from "./material.ts";
 
 export interface Opening {
   dir: string;
@@ -229,7 +229,7 @@ export function testStore(name: string, { open, hasTestClock }: StoreUnderTest):
     await append(store, batch("s", 1, 10), batch("s", 11, 20), batch("few", 1, 3));
     const counts = await store.prune({ ...NO_LIMITS, maxRowsPerSession: 7 });
     const gone = Buffer.byteLength(frames("s", 1, 13));
-    expect(counts).toEqual({ sessions: 1, events: 13, bytes: gone });
+    expect(counts).toEqual({ sessions: 1, events: 13, bytes: gone, over_total: 0 });
     expect(text(await store.read("s", 0, 100_000))).toBe(frames("s", 14, 20));
     expect(text(await store.read("s", 16, 100_000))).toBe(frames("s", 17, 20));
     await append(store, batch("s", 21));
@@ -266,9 +266,47 @@ export function testStore(name: string, { open, hasTestClock }: StoreUnderTest):
   test(`${name}: a limit of 0 is no limit`, async () => {
     const store = await openFresh();
     await append(store, batch("s", 1, 9));
-    expect(await store.prune(NO_LIMITS)).toEqual({ sessions: 0, events: 0, bytes: 0 });
+    expect(await store.prune(NO_LIMITS)).toEqual({ sessions: 0, events: 0, bytes: 0, over_total: 0 });
     expect(await readAll(store, "s")).toBe(frames("s", 1, 9));
   });
+
+  test.runIf(hasTestClock)(
+    `${name}: a total takes the oldest frames of all sessions, and only those`,
+    async () => {
+      let ageMs = 0;
+      const dir = tempDir();
+      const store = await openFresh({ dir, now: () => Date.now() + ageMs });
+      const size = 100_000;
+      const text = "x".repeat(size);
+      const fill = async (session_id: string) => {
+        for (let seq = 1; seq <= 5; seq += 1) {
+          ageMs += 1000;
+          await append(store, batch(session_id, seq, seq, text));
+        }
+      };
+      const turn = { turn_id: "t", started_at_ms: 0 };
+      await store.saveRow(row("runs", { turn }));
+      await fill("runs");
+      await fill("asks");
+      const open = request("asks", "r", { requested_at_ms: 0 });
+      await store.append({ batches: [], rows: [], requests: [open], sync: false });
+      for (const session_id of ["old", "middle", "young"]) await fill(session_id);
+      expect(await store.prune({ ...NO_LIMITS, maxTotalBytes: 30 * size })).toMatchObject({ events: 0 });
+      // 25 frames are there; 4 of `old` may go, then of `middle`.
+      const counts = await store.prune({ ...NO_LIMITS, maxTotalBytes: 19.5 * size });
+      expect(counts.over_total).toBe(counts.events);
+      expect(counts).toMatchObject({ sessions: 2 });
+      const first = (session_id: string) => store.earliest(session_id);
+      expect([await first("runs"), await first("asks"), await first("young")]).toEqual([1, 1, 1]);
+      expect(await first("old")).toBe(5);
+      expect([2, 3, 4]).toContain(await first("middle"));
+      // However small it is, the newest frame of each stays, and what is under way stays whole.
+      await store.prune({ ...NO_LIMITS, maxTotalBytes: 1 });
+      for (const session_id of ["old", "middle", "young"]) expect(await first(session_id)).toBe(5);
+      expect([await first("runs"), await first("asks")]).toEqual([1, 1]);
+      expect(await store.request("asks", "r")).toMatchObject({ status: "pending" });
+    },
+  );
 
   test.runIf(hasTestClock)(`${name}: retention by age takes what is too old`, async () => {
     let ageMs = 0;

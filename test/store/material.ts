@@ -7,7 +7,12 @@ import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import type { LogBatch, Retention, Store } from "../../src/store/index.ts";
 
-export const NO_LIMITS: Retention = { maxAgeMs: 0, maxRowsPerSession: 0, maxBytesPerSession: 0 };
+export const NO_LIMITS: Retention = {
+  maxAgeMs: 0,
+  maxRowsPerSession: 0,
+  maxBytesPerSession: 0,
+  maxTotalBytes: 0,
+};
 
 export function frame(session_id: string, seq: number, text = `text ${seq}`): string {
   return `${JSON.stringify({ type: "agent.delta", session_id, seq, text })}\n`;

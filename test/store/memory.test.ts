@@ -18,6 +18,7 @@ test("the memory store takes every frame and row, keeps none and says so", async
     sessions: 0,
     events: 0,
     bytes: 0,
+    over_total: 0,
   });
   await store.delete("s");
   await store.close();

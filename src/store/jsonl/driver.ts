@@ -27,7 +27,7 @@ import { LogFile } from "./log-file.ts";
 import { LogFiles } from "./log-files.ts";
 import { logOwner, logPath, ownFiles, sidecarOwner } from "./paths.ts";
 import { peekLog } from "./peek.ts";
-import { mayExceed, newFront } from "./retention.ts";
+import { frontWithout, mayExceed, newFront } from "./retention.ts";
 import { Sidecars } from "./sidecar.ts";
 
 const PIECE_BYTES = 1024 * 1024;
@@ -144,7 +144,7 @@ class JsonlDriver implements Driver {
   prune(limits: Retention, nowMs: number): PruneCounts {
     const kept = oldestKept(limits, nowMs);
     if (kept !== undefined) this.#ledgers.prune(kept);
-    const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0 };
+    const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0, over_total: 0 };
     for (const name of this.#fs.readdirSync(this.#dir)) {
       const session_id = logOwner(name);
       const peek = session_id === undefined ? undefined : peekLog(this.#fs, join(this.#dir, name));
@@ -157,7 +157,38 @@ class JsonlDriver implements Driver {
       counts.bytes += front.offset;
       file.cutFront(front);
     }
+    if (limits.maxTotalBytes > 0) this.#keepTotal(limits.maxTotalBytes, counts);
     return counts;
+  }
+
+  /** Takes from the logs that were written to longest ago until the rest fits. */
+  #keepTotal(maxBytes: number, counts: PruneCounts): void {
+    const logs = this.#fs.readdirSync(this.#dir).flatMap((name) => {
+      const session_id = logOwner(name);
+      const peek = session_id === undefined ? undefined : peekLog(this.#fs, join(this.#dir, name));
+      return session_id === undefined || peek === undefined ? [] : [{ ...peek, session_id }];
+    });
+    let excess = logs.reduce((sum, { size }) => sum + size, 0) - maxBytes;
+    for (const { session_id } of logs.sort((a, b) => a.mtimeMs - b.mtimeMs)) {
+      if (excess <= 0) return;
+      if (this.#isUnderWay(session_id)) continue;
+      const file = this.#logs.get(session_id);
+      const front = frontWithout(file, excess);
+      if (front === undefined) continue;
+      const events = front.seq - (file.frames?.first_seq ?? front.seq);
+      counts.sessions += 1;
+      counts.events += events;
+      counts.over_total += events;
+      counts.bytes += front.offset;
+      excess -= front.offset;
+      file.cutFront(front);
+    }
+  }
+
+  /** A turn runs or a request is open: frames carry no time, so all of them stay. */
+  #isUnderWay(session_id: string): boolean {
+    if (this.#sidecars.read(session_id)?.turn !== undefined) return true;
+    return this.#ledgers.find({ session_id, open: true, limit: 1 }).length > 0;
   }
 
   close(): void {

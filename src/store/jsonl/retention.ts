@@ -32,3 +32,12 @@ export function newFront(file: LogFile, limits: Retention, nowMs: number): Mark 
   if (isOld || front.seq > last_seq) front = file.frameOf(last_seq);
   return front.seq > first_seq ? front : undefined;
 }
+
+/** The frame that becomes the first one when `bytes` of the front go; the newest one always stays. */
+export function frontWithout(file: LogFile, bytes: number): Mark | undefined {
+  if (file.frames === undefined) return undefined;
+  const { first_seq, last_seq } = file.frames;
+  const last = file.frameOf(last_seq);
+  const front = bytes >= last.offset ? last : file.frameFrom(bytes);
+  return front.seq > first_seq ? front : undefined;
+}

@@ -12,6 +12,24 @@ interface Size {
   size: number;
 }
 
+/**
+ * Every batch that may go, oldest first: not the newest of its session, nothing of a turn that runs, and nothing since
+ * a request was asked that is still open.
+ */
+const OLDEST_REMOVABLE = `
+  WITH kept AS (
+    SELECT session_id, min(at_ms) AS at_ms FROM (
+      SELECT session_id, json_extract(row, '$.turn.started_at_ms') AS at_ms FROM sessions
+      UNION ALL
+      SELECT session_id, requested_at_ms FROM pending_requests WHERE is_open = 1
+    ) WHERE at_ms IS NOT NULL GROUP BY session_id
+  )
+  SELECT b.session_id, b.first_seq, b.last_seq, length(b.bytes) AS size FROM batches b
+  LEFT JOIN kept USING (session_id)
+  WHERE (kept.at_ms IS NULL OR b.at_ms < kept.at_ms)
+    AND b.first_seq < (SELECT max(n.first_seq) FROM batches n WHERE n.session_id = b.session_id)
+  ORDER BY b.at_ms, b.first_seq`;
+
 export class Pruner {
   readonly #db: Database;
   readonly #sessions: Statement;
@@ -21,6 +39,7 @@ export class Pruner {
   readonly #totals: Statement;
   readonly #delete: Statement;
   readonly #shorten: Statement;
+  readonly #used: Statement;
 
   constructor(db: Database) {
     this.#db = db;
@@ -45,10 +64,14 @@ export class Pruner {
     this.#shorten = db.prepare(
       "UPDATE batches SET first_seq = ?, count = ?, bytes = ? WHERE session_id = ? AND first_seq = ?",
     );
+    this.#used = db.prepare(
+      `SELECT (page_count - freelist_count) * page_size AS used
+       FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()`,
+    );
   }
 
   prune(limits: Retention, nowMs: number): PruneCounts {
-    const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0 };
+    const counts: PruneCounts = { sessions: 0, events: 0, bytes: 0, over_total: 0 };
     for (const found of this.#sessions.all()) {
       const { session_id, first_seq, last_seq } = found as unknown as Size & { session_id: string };
       const cut = Math.min(this.#cutSeq(session_id, last_seq, limits, nowMs), last_seq - 1);
@@ -59,7 +82,34 @@ export class Pruner {
       counts.events += gone.events;
       counts.bytes += gone.bytes;
     }
+    if (limits.maxTotalBytes > 0) this.#keepTotal(limits.maxTotalBytes, counts);
     return counts;
+  }
+
+  /** Removes the oldest frames of all sessions until the rest fits. */
+  #keepTotal(maxBytes: number, counts: PruneCounts): void {
+    let excess = this.#usedBytes() - maxBytes;
+    if (excess <= 0) return;
+    const cuts = new Map<string, number>();
+    for (const found of this.#db.prepare(OLDEST_REMOVABLE).iterate()) {
+      const { session_id, last_seq, size } = found as unknown as Size & { session_id: string };
+      cuts.set(session_id, last_seq);
+      excess -= size;
+      if (excess <= 0) break;
+    }
+    for (const [session_id, cut] of cuts) {
+      const gone = inTransaction(this.#db, () => this.#removeUpTo(session_id, cut));
+      counts.sessions += 1;
+      counts.events += gone.events;
+      counts.bytes += gone.bytes;
+      counts.over_total += gone.events;
+    }
+  }
+
+  /** Of the database file, without the pages that are free to be used again. */
+  #usedBytes(): number {
+    const { used } = this.#used.get() as { used: number };
+    return used;
   }
 
   #cutSeq(session_id: string, last_seq: number, limits: Retention, nowMs: number): number {

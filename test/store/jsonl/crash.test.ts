@@ -5,7 +5,7 @@ import { openJsonlDriver } from "../../../src/store/jsonl/driver.ts";
 import type { Driver, LogBatch, Recovery } from "../../../src/store/types.ts";
 import { FakeDisk, type Fault } from "../disk/fake-disk.ts";
 import { LedgerModel } from "../ledger-model.ts";
-import { frame, row, text } from "../material.ts";
+import { frame, NO_LIMITS, row, text } from "../material.ts";
 import { forEachSeed, type Random, seedCount } from "../random.ts";
 
 const LONG = { timeout: 600_000 };
@@ -146,7 +146,7 @@ function appendSome({ random, told, offered }: World, driver: Driver): number {
 
 /** Retention may fail on a failing disk, but never loses what it was to keep. */
 function pruneSome({ random, told }: World, driver: Driver): number {
-  const limits = { maxAgeMs: 0, maxBytesPerSession: 0, maxRowsPerSession: 1 + random(8) };
+  const limits = { ...NO_LIMITS, maxRowsPerSession: 1 + random(8) };
   try {
     return driver.prune(limits, 0).events;
   } catch {

@@ -8,7 +8,7 @@ import { openInProcessStore, type Recovery, type Store } from "../../../src/stor
 import { openJsonlDriver } from "../../../src/store/jsonl/driver.ts";
 import type { LogBatch } from "../../../src/store/types.ts";
 import { FakeDisk } from "../disk/fake-disk.ts";
-import { append, batch, request, row, tempDir } from "../material.ts";
+import { append, batch, NO_LIMITS, request, row, tempDir } from "../material.ts";
 
 async function openStore(path: string, found: Recovery[] = []): Promise<Store> {
   const store = await openInProcessStore({ kind: "jsonl", path }, { onRecovery: (one) => found.push(one) });
@@ -200,7 +200,7 @@ test("requests that a file system without case gave to two sessions are refused,
   const order = { batches: [], rows: [], requests: [request("s", "r2")], sync: true };
   expect(await store.append(order)).toEqual([expect.stringMatching(/are those of S; use ids that differ/)]);
   for (let n = 0; n < 3; n += 1) expect(await store.requests({})).toEqual([request("other", "r2")]);
-  await store.prune({ maxAgeMs: 1, maxRowsPerSession: 0, maxBytesPerSession: 0 });
+  await store.prune({ ...NO_LIMITS, maxAgeMs: 1 });
   const message = expect.stringMatching(/left out: .* are those of S/);
   expect(found).toEqual([{ session_id: "s", kept_seq: 0, cut_bytes: 0, message }]);
   expect(readFileSync(join(dir, "s.requests.json"), "utf8")).toBe(content);

@@ -13,7 +13,7 @@ import {
 import { SqliteDriver } from "../../../src/store/sqlite/driver.ts";
 import { migrate } from "../../../src/store/sqlite/migrations.ts";
 import { toQuery } from "../../../src/store/sqlite/requests.ts";
-import { append, batch, frames, readAll, request, row, tempDir, text } from "../material.ts";
+import { append, batch, frames, NO_LIMITS, readAll, request, row, tempDir, text } from "../material.ts";
 
 async function openStore(path: string, found: Recovery[] = []): Promise<Store> {
   const store = await openInProcessStore({ kind: "sqlite", path }, { onRecovery: (one) => found.push(one) });
@@ -170,7 +170,7 @@ test("retention by age goes batch by batch and stops at the first young one", as
     await append(store, batch("s", first, first + 2));
   }
   now = 10_000;
-  const counts = await store.prune({ maxAgeMs: 5_000, maxRowsPerSession: 0, maxBytesPerSession: 0 });
+  const counts = await store.prune({ ...NO_LIMITS, maxAgeMs: 5_000 });
   expect(counts).toMatchObject({ sessions: 1, events: 6 });
   expect(await readAll(store, "s")).toBe(frames("s", 7, 12));
 });
@@ -284,7 +284,7 @@ test.each([
   });
   const save = (row: RequestRow) => store.append({ batches: [], rows: [], requests: [row], sync: true });
   expect(await save(answered)).toEqual([undefined]);
-  if (isPruned) await store.prune({ maxAgeMs: 0, maxRowsPerSession: 5, maxBytesPerSession: 0 });
+  if (isPruned) await store.prune({ ...NO_LIMITS, maxRowsPerSession: 5 });
   await save({ ...answered, answer: { answers: { q: "[secret]" } }, dispatched_at_ms: 1 });
   await store.close();
   expect(readFileSync(path, "latin1")).toContain("[secret]");

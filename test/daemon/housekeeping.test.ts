@@ -1,0 +1,57 @@
+// What the daemon does by the clock.
+import { expect, test } from "vitest";
+import type { Log } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
+import { loadConfig } from "../../src/daemon/config.ts";
+import { startHousekeeping } from "../../src/daemon/housekeeping.ts";
+import type { SessionHub } from "../../src/sessions/index.ts";
+import { createMemoryStore, type PruneCounts, type Retention } from "../../src/store/index.ts";
+
+async function prunedOnce(counts: PruneCounts) {
+  const limits: Retention[] = [];
+  const lines: [string, string, object?][] = [];
+  const metrics = createMetrics();
+  const { config } = loadConfig({ flags: {}, env: { HOME: "/nowhere", XDG_RUNTIME_DIR: "/nowhere" } });
+  let done: () => void = () => undefined;
+  const isDone = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  const note = (level: string) => (event: string, fields?: object) => {
+    lines.push([level, event, fields]);
+    if (event === "store.pruned") queueMicrotask(done);
+  };
+  const log = { info: note("info"), warn: note("warn"), error: note("error") } as unknown as Log;
+  const store = {
+    ...createMemoryStore(),
+    prune: async (asked: Retention) => {
+      limits.push(asked);
+      return counts;
+    },
+  };
+  const hub = { reap: async () => 0 } as unknown as SessionHub;
+  const keeping = startHousekeeping({ hub, store, config, log, metrics, ready: Promise.resolve() });
+  await isDone;
+  keeping.close();
+  return { limits, lines, text: metrics.text() };
+}
+
+test("history is kept for 90 days and within 10 GiB unless the configuration says otherwise", async () => {
+  const { limits } = await prunedOnce({ sessions: 0, events: 0, bytes: 0, over_total: 0 });
+  expect(limits).toMatchObject([{ maxAgeMs: 90 * 86_400_000, maxTotalBytes: 10 * 2 ** 30 }]);
+});
+
+test("what the total cost is logged as a warning and counted apart", async () => {
+  const { lines, text } = await prunedOnce({ sessions: 2, events: 7, bytes: 700, over_total: 4 });
+  expect(lines).toContainEqual([
+    "warn",
+    "store.over_total",
+    { events: 4, retention_total_bytes: 10_737_418_240 },
+  ]);
+  expect(text).toContain('blemees_events_pruned_total{reason="session"} 3');
+  expect(text).toContain('blemees_events_pruned_total{reason="total"} 4');
+});
+
+test("without a loss to the total there is no warning", async () => {
+  const { lines } = await prunedOnce({ sessions: 1, events: 3, bytes: 300, over_total: 0 });
+  expect(lines.map(([level]) => level)).toEqual(["info"]);
+});
