@@ -9,7 +9,7 @@ import { createMemoryStore, type PruneCounts, type Retention } from "../../src/s
 
 async function prunedOnce(counts: PruneCounts) {
   const limits: Retention[] = [];
-  const lines: [string, string, object?][] = [];
+  const lines: [string, string, object | undefined][] = [];
   const metrics = createMetrics();
   const { config } = loadConfig({ flags: {}, env: { HOME: "/nowhere", XDG_RUNTIME_DIR: "/nowhere" } });
   let done: () => void = () => undefined;
