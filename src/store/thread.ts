@@ -31,7 +31,7 @@ export async function openThreadStore(
   const { firstJournal } = takeValue(await thread.started) as ThreadReady;
   if (firstJournal === undefined) return createThreadStore(thread);
   const journal = new Journal({ databasePath: config.path, firstNumber: firstJournal });
-  return createJournaledStore(thread, journal, tryOpenMarks(config));
+  return createJournaledStore(thread, journal, tryOpenMarks(config, options.onRecovery));
 }
 
 /** Every call goes to the thread. */
