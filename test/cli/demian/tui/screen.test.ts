@@ -39,7 +39,7 @@ describe("what is loaded", () => {
   const OF_SCREENS = /node_modules\/(ink|react|react-reconciler|yoga-layout|marked|lowlight|highlight\.js)\//;
 
   test.each([
-    "src/bin/demian.ts",
+    "src/cli/demian/program.ts",
     "src/cli/demian/acp.ts",
     "src/cli/demian/talk.ts",
     "src/cli/demian/once.ts",
