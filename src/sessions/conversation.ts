@@ -357,7 +357,7 @@ export class Conversation {
     const stamped = stampResult(turn, result);
     const nowMs = Date.now();
     if (stamped.subtype === "interrupted" && this.#asker !== undefined) {
-      this.#context.ledger.interrupted(this.#asker);
+      this.#context.ledger.interrupted(this.#asker); // mutation: interrupt-settles-requests
     }
     this.#turn = undefined;
     delete this.#row.turn;

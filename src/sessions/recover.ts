@@ -85,7 +85,7 @@ export async function recoverOne(
   // What the disk does not take now is told when the session is next opened.
   for (const request of requests) {
     const next = lost(request);
-    void publisher.publishRequest(stream, next, noticeOf(next));
+    void publisher.publishRequest(stream, next, noticeOf(next)); // mutation: restart-settles-requests
   }
   if (turn !== undefined) {
     // A driver without transactions may have lost the row's last change but not the result itself.

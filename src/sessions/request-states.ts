@@ -53,12 +53,8 @@ export function resolve(
   source: ResolutionSource,
   nowMs: number,
 ): RequestRow {
-  return step(row, ["pending"], {
-    status: "resolved",
-    answer,
-    resolved_at_ms: nowMs,
-    resolution_source: source,
-  });
+  const change = { status: "resolved", answer, resolved_at_ms: nowMs, resolution_source: source } as const;
+  return step(row, ["pending"], change); // mutation: only-pending-is-resolved
 }
 
 /** Nobody answered in time. What is said to the agent instead is stored with it, and dispatched from there. */
@@ -77,7 +73,7 @@ export function dispatched(row: RequestRow, nowMs: number): RequestRow {
     row.status === "expired"
       ? ({ status: "resolved", resolved_at_ms: nowMs, resolution_source: "policy" } as const)
       : {};
-  return withoutSecrets(step(row, ["resolved", "expired"], { ...byPolicy, dispatched_at_ms: nowMs }));
+  return withoutSecrets(step(row, ["resolved", "expired"], { ...byPolicy, dispatched_at_ms: nowMs })); // mutation: secret-leaves-the-store
 }
 
 export function withdraw(row: RequestRow, message: string): RequestRow {

@@ -40,7 +40,7 @@ export function responded(row: RequestRow, given: Answer, repeated: boolean): Re
 
 /** What a second answer gets. */
 export function answered(row: RequestRow, given: Answer): Responded {
-  if (row.status === "resolved") return responded(row, given, true);
+  if (row.status === "resolved") return responded(row, given, true); // mutation: repeated-answer-is-known
   const why = row.error_message === undefined ? "" : `: ${row.error_message}`;
   throw new CodedError(`request_${row.status}`, `request ${row.request_id} is ${row.status}${why}`, {
     data: { request: withoutSecrets(row) },

@@ -115,7 +115,7 @@ export class Ledger {
       native_id: ask.native_id,
       chars,
       steps: new Serial(),
-      isShown: false,
+      isShown: false, // mutation: listed-when-stored
     };
     this.#open.set(open.row.request_id, open);
     this.#step(open, () => this.#show(open, ask));
@@ -123,7 +123,7 @@ export class Ledger {
   }
 
   withdrawn(asker: Asker, native_id: string, reason: string): void {
-    for (const open of this.#of(asker)) if (open.native_id === native_id) this.#withdraw(open, reason);
+    for (const open of this.#of(asker)) if (open.native_id === native_id) this.#withdraw(open, reason); // mutation: agent-withdraws
   }
 
   /** The agent was stopped in the middle of what it did: it waits for nothing any more. */
@@ -138,7 +138,7 @@ export class Ledger {
     for (const open of this.#of(asker)) {
       // Behind an answer that is on its way: only what never arrived is left then.
       this.#step(open, async () => {
-        if (!isSettled(open.row)) await this.#settle(open, orphan(open.row, code, message));
+        if (!isSettled(open.row)) await this.#settle(open, orphan(open.row, code, message)); // mutation: death-settles-requests
       });
     }
   }
@@ -146,12 +146,12 @@ export class Ledger {
   /** The answer that counts: this one, or an earlier one (`repeated`). Throws a code for everything else. */
   async respond(order: RespondOrder): Promise<Responded> {
     const open = this.#open.get(order.request_id);
-    if (open?.isShown !== true || open.row.session_id !== order.session_id) return this.#settled(order);
+    if (open?.isShown !== true || open.row.session_id !== order.session_id) return this.#settled(order); // mutation: request-of-this-session
     return open.steps.begin(async () => {
       const { row } = open;
-      if (row.status !== "pending") return answered(row, order.answer);
-      const answer = checkAnswer(row, order.answer);
-      if (order.shown_hash !== undefined && order.shown_hash !== row.shown_hash) throw changed(row);
+      if (row.status !== "pending") return answered(row, order.answer); // mutation: first-answer-wins
+      const answer = checkAnswer(row, order.answer); // mutation: answer-is-checked
+      if (order.shown_hash !== undefined && order.shown_hash !== row.shown_hash) throw changed(row); // mutation: answer-names-what-was-shown
       await this.#write(open, resolve(row, answer, order.source, Date.now()));
       this.#log.info("request.resolved", { ...idsOf(row), source: order.source });
       await within(DISPATCH_LIMIT_MS, this.#dispatch(open));
@@ -273,20 +273,21 @@ export class Ledger {
       return;
     }
     this.#log.info("request.expired", idsOf(open.row));
-    await within(DISPATCH_LIMIT_MS, this.#dispatch(open));
+    await within(DISPATCH_LIMIT_MS, this.#dispatch(open)); // mutation: policy-answers-expired
   }
 
   /** Says to the agent what the store has. */
   async #dispatch(open: Open): Promise<void> {
     const stored = await this.#stored(open);
-    const isIntact = stored !== undefined && hashOf(stored.payload) === open.row.shown_hash;
+    const isIntact = stored !== undefined && hashOf(stored.payload) === open.row.shown_hash; // mutation: stored-is-what-was-shown
     if (!isIntact) this.#log.error("request.changed", idsOf(open.row));
     const answer = isIntact ? (stored.answer ?? policyAnswer(open.row)) : policyAnswer(open.row);
     const outcome = await open.asker.answer(open.native_id, answer).catch((error: unknown) => {
       this.#log.warn("request.dispatch_failed", { ...idsOf(open.row), message: messageOf(error) });
       return "unreachable" as const;
     });
-    if (isSettled(open.row)) return; // its agent ended while it did not take the answer
+    // Its agent ended while it did not take the answer.
+    if (isSettled(open.row)) return; // mutation: dispatched-once
     if (outcome === true && isIntact) await this.#delivered(open);
     else await this.#settle(open, this.#undelivered(open, outcome));
   }
@@ -324,7 +325,7 @@ export class Ledger {
   /** The end of a request that no answer reached. */
   async #settle(open: Open, next: RequestRow): Promise<void> {
     this.#log.info("request.settled", { ...idsOf(next), status: next.status, error_code: next.error_code });
-    await this.#finish(open, next, true);
+    await this.#finish(open, next, true); // mutation: orphan-is-reported
   }
 
   /** Nothing changes any more. It is so even while the disk does not take it; that is tried until it does. */
@@ -340,19 +341,19 @@ export class Ledger {
       return;
     }
     this.#log.error("request.store_failed", { ...idsOf(next), message: failure });
-    open.timer = setTimeout(() => this.#step(open, () => this.#finish(open, next, isNews)), RETRY_MS);
+    open.timer = setTimeout(() => this.#step(open, () => this.#finish(open, next, isNews)), RETRY_MS); // mutation: refused-write-is-tried-again
     open.timer.unref();
   }
 
   async #write(open: Open, next: RequestRow): Promise<void> {
     const failure = await this.#store(open, next);
-    if (failure === undefined) return;
+    if (failure === undefined) return; // mutation: unstored-answer-is-refused
     throw new CodedError("store_failed", `the answer could not be stored, so it was not given: ${failure}`);
   }
 
   async #store(open: Open, next: RequestRow): Promise<string | undefined> {
     const { stream } = open.asker;
-    const failure = await this.#options.publisher.publishRequest(stream, next, noticeOf(next));
+    const failure = await this.#options.publisher.publishRequest(stream, next, noticeOf(next)); // mutation: row-with-its-notice
     if (failure !== undefined) return failure;
     open.row = next;
     return undefined;

@@ -276,7 +276,7 @@ export class Session {
   /** Not queued: an agent that waits for this answer may be what holds up the queue. */
   respond(client: Client | undefined, order: RespondOrder): ReturnType<Ledger["respond"]> {
     // A manager is nobody's client: it may answer where nobody else could.
-    if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id);
+    if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id); // mutation: only-the-owner-answers
     return this.#context.ledger.respond(order);
   }
 

@@ -197,7 +197,7 @@ export class Stream {
     if (taken.tails.length > 0) {
       if (failure === undefined) this.#stored(taken.batch);
       else {
-        const shown = tails.filter((tail) => !taken.requests.some((request) => request.tail === tail));
+        const shown = tails.filter((tail) => !taken.requests.some((request) => request.tail === tail)); // mutation: refused-notice-not-shown
         this.#notStored(shown, taken.batch.at_ms);
       }
     }

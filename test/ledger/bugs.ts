@@ -1,169 +1,149 @@
-// Bugs for the model to find: each is a small change of the true source, as somebody could make it by accident.
+// Bugs for the model to find: each replaces lines of the true source, as somebody could do by accident. A line that takes
+// part is marked in src/sessions with `// mutation: NAME`.
 
 export interface Bug {
   name: string;
-  edits: Edit[];
+  /** What stands in the place of each marked line, by the name of the mark. */
+  lines: Record<string, string>;
 }
-
-export interface Edit {
-  /** In src/sessions. */
-  file: string;
-  /** Stands there exactly once. */
-  from: string;
-  to: string;
-}
-
-const inRequests = (from: string, to: string): Edit[] => [{ file: "requests.ts", from, to }];
 
 export const BUGS: Bug[] = [
   {
     name: "a request is listed before it is stored",
-    edits: inRequests("isShown: false,", "isShown: true,"),
+    lines: {
+      "listed-when-stored": "isShown: true,",
+    },
   },
   {
     name: "a notice goes out before the row is stored",
-    edits: inRequests(
-      "const failure = await this.#options.publisher.publishRequest(stream, next, noticeOf(next));",
-      `this.#options.publisher.publish(stream, noticeOf(next));
-       await stream.settled();
-       const failure = await this.#options.publisher.publishRequest(stream, next, undefined);`,
-    ),
+    lines: {
+      "row-with-its-notice": `this.#options.publisher.publish(stream, noticeOf(next));
+await stream.settled();
+const failure = await this.#options.publisher.publishRequest(stream, next, undefined);`,
+    },
   },
   {
     name: "the notice of a request that the disk refused is shown all the same",
-    edits: [
-      {
-        file: "stream.ts",
-        from: "tails.filter((tail) => !taken.requests.some((request) => request.tail === tail))",
-        to: "tails",
-      },
-    ],
+    lines: {
+      "refused-notice-not-shown": "const shown = tails;",
+    },
   },
   {
     name: "a restart leaves pending requests alone",
-    edits: [
-      {
-        file: "recover.ts",
-        from: "  for (const request of requests) {\n    const next",
-        to: "  for (const request of []) {\n    const next",
-      },
-    ],
+    lines: {
+      "restart-settles-requests": "",
+    },
   },
   {
     name: "a restart says nothing of an answer that was not dispatched",
-    edits: [
-      {
-        file: "recover.ts",
-        from: "  for (const request of requests) {\n    const next",
-        to: '  for (const request of requests.filter((row) => row.status !== "resolved")) {\n    const next',
-      },
-    ],
+    lines: {
+      "restart-settles-requests":
+        'if (request.status !== "resolved") void publisher.publishRequest(stream, next, noticeOf(next));',
+    },
   },
   {
     name: "a second answer overwrites the first",
-    edits: [
-      ...inRequests(
-        'if (row.status !== "pending") return answered(row, order.answer);',
+    lines: {
+      "first-answer-wins":
         'if (row.status !== "pending" && row.status !== "resolved") return answered(row, order.answer);',
-      ),
-      {
-        file: "request-states.ts",
-        from: 'return step(row, ["pending"], {\n    status: "resolved",',
-        to: 'return step(row, ["pending", "resolved"], {\n    status: "resolved",',
-      },
-    ],
+      "only-pending-is-resolved": 'return step(row, ["pending", "resolved"], change);',
+    },
   },
   {
     name: "an answer is dispatched twice",
-    edits: inRequests(
-      "if (isSettled(open.row)) return; // its agent ended while it did not take the answer",
-      "await open.asker.answer(open.native_id, answer);",
-    ),
+    lines: {
+      "dispatched-once": "await open.asker.answer(open.native_id, answer);",
+    },
   },
   {
     name: "a repeated answer is an error",
-    edits: [
-      {
-        file: "request-words.ts",
-        from: 'if (row.status === "resolved") return',
-        to: "if (row.dispatched_at_ms === 0) return",
-      },
-    ],
+    lines: {
+      "repeated-answer-is-known": "if (row.dispatched_at_ms === 0) return responded(row, given, true);",
+    },
   },
   {
     name: "the agent's taking back is ignored",
-    edits: inRequests(
-      "if (open.native_id === native_id) this.#withdraw(open, reason);",
-      "if (open.native_id === reason) this.#withdraw(open, reason);",
-    ),
+    lines: {
+      "agent-withdraws":
+        "for (const open of this.#of(asker)) if (open.native_id === reason) this.#withdraw(open, reason);",
+    },
   },
   {
     name: "an interrupted turn leaves its requests pending",
-    edits: [{ file: "conversation.ts", from: "this.#context.ledger.interrupted(this.#asker);", to: "" }],
+    lines: {
+      "interrupt-settles-requests": "",
+    },
   },
   {
     name: "an agent that died leaves its requests pending",
-    edits: inRequests("if (!isSettled(open.row)) await", 'if (open.row.status === "expired") await'),
+    lines: {
+      "death-settles-requests":
+        'if (open.row.status === "expired") await this.#settle(open, orphan(open.row, code, message));',
+    },
   },
   {
     name: "an orphan is not told",
-    edits: inRequests(
-      "await this.#finish(open, next, true);",
-      'await this.#finish(open, next, next.status !== "orphaned");',
-    ),
+    lines: {
+      "orphan-is-reported": 'await this.#finish(open, next, next.status !== "orphaned");',
+    },
   },
   {
     name: "an expired request is not answered by policy",
-    edits: inRequests(
-      'this.#log.info("request.expired", idsOf(open.row));\n    await within(DISPATCH_LIMIT_MS, this.#dispatch(open));',
-      'this.#log.info("request.expired", idsOf(open.row));',
-    ),
+    lines: {
+      "policy-answers-expired": "",
+    },
   },
   {
     name: "an answer of the wrong type is taken",
-    edits: inRequests("checkAnswer(row, order.answer);", "order.answer;"),
+    lines: {
+      "answer-is-checked": "const answer = order.answer;",
+    },
   },
   {
     name: "an answer to another version of the request is taken",
-    edits: inRequests("order.shown_hash !== row.shown_hash", "order.shown_hash === row.shown_hash"),
+    lines: {
+      "answer-names-what-was-shown":
+        "if (order.shown_hash !== undefined && order.shown_hash === row.shown_hash) throw changed(row);",
+    },
   },
   {
     name: "what was stored is not compared with what was shown",
-    edits: inRequests("hashOf(stored.payload) === open.row.shown_hash", "open.row.shown_hash !== undefined"),
+    lines: {
+      "stored-is-what-was-shown":
+        "const isIntact = stored !== undefined && open.row.shown_hash !== undefined;",
+    },
   },
   {
     name: "an answer that the disk refused is dispatched",
-    edits: inRequests(
-      "    if (failure === undefined) return;\n    throw",
-      "    if (failure !== undefined) open.row = next;\n    return;\n    throw",
-    ),
+    lines: {
+      "unstored-answer-is-refused": `if (failure !== undefined) open.row = next;
+return;`,
+    },
   },
   {
     name: "what the disk refused is not tried again",
-    edits: inRequests("() => this.#step(open, () => this.#finish(open, next, isNews))", "() => undefined"),
+    lines: {
+      "refused-write-is-tried-again": "open.timer = setTimeout(() => undefined, RETRY_MS);",
+    },
   },
   {
     name: "a watcher may answer for the owner",
-    edits: [
-      {
-        file: "session.ts",
-        from: 'if (this.owner !== client && this.row.answers !== "any") throw',
-        to: 'if (this.owner === undefined && this.row.answers !== "any") throw',
-      },
-    ],
+    lines: {
+      "only-the-owner-answers":
+        'if (this.owner === undefined && this.row.answers !== "any") throw notAllowed(this.row.session_id);',
+    },
   },
   {
     name: "a request of one session is answered through another",
-    edits: inRequests(" || open.row.session_id !== order.session_id", ""),
+    lines: {
+      "request-of-this-session": "if (open?.isShown !== true) return this.#settled(order);",
+    },
   },
   {
     name: "a secret stays in the store once the agent has it",
-    edits: [
-      {
-        file: "request-states.ts",
-        from: 'return withoutSecrets(step(row, ["resolved", "expired"], { ...byPolicy, dispatched_at_ms: nowMs }));',
-        to: 'return step(row, ["resolved", "expired"], { ...byPolicy, dispatched_at_ms: nowMs });',
-      },
-    ],
+    lines: {
+      "secret-leaves-the-store":
+        'return step(row, ["resolved", "expired"], { ...byPolicy, dispatched_at_ms: nowMs });',
+    },
   },
 ];

@@ -1,32 +1,33 @@
 // The sessions with a bug in them: the true source, changed and bundled as the build does it. It lies inside
 // node_modules, because a bundle elsewhere would not find its packages.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
-import type { Bug, Edit } from "./bugs.ts";
+import type { Bug } from "./bugs.ts";
 import type { Sessions } from "./world.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+const SESSIONS = join(ROOT, "src/sessions");
 
-export async function loadMutant({ edits }: Pick<Bug, "edits">): Promise<Sessions> {
-  const cache = join(ROOT, "node_modules/.cache");
-  mkdirSync(cache, { recursive: true });
-  const dir = mkdtempSync(join(cache, "blemees-bug-"));
-  const changed = applyEdits(edits);
+export async function loadMutant({ lines }: Pick<Bug, "lines">): Promise<Sessions> {
+  const changed = replaceLines(lines);
   const plugin: Plugin = {
     name: "bug",
     setup({ onLoad }) {
-      onLoad({ filter: /src\/sessions\/[^/]+\.ts$/ }, ({ path }) => {
-        const contents = changed.get(basename(path));
+      onLoad({ filter: /src\/sessions\/.+\.ts$/ }, ({ path }) => {
+        const contents = changed.get(path);
         return contents === undefined ? undefined : { contents, loader: "ts" };
       });
     },
   };
+  const cache = join(ROOT, "node_modules/.cache");
+  mkdirSync(cache, { recursive: true });
+  const dir = mkdtempSync(join(cache, "blemees-bug-"));
   const outfile = join(dir, "sessions.mjs");
   try {
     await build({
-      entryPoints: [join(ROOT, "src/sessions/index.ts")],
+      entryPoints: [join(SESSIONS, "index.ts")],
       ...{ bundle: true, platform: "node", format: "esm", target: "node20", packages: "external" },
       ...{ plugins: [plugin], outfile, logLevel: "silent" },
     });
@@ -36,16 +37,24 @@ export async function loadMutant({ edits }: Pick<Bug, "edits">): Promise<Session
   }
 }
 
-/** The changed sources by file name. */
-export function applyEdits(edits: readonly Edit[]): Map<string, string> {
+/** The changed sources by path. Each mark must be on exactly one line. */
+export function replaceLines(lines: Record<string, string>): Map<string, string> {
+  const files = readdirSync(SESSIONS, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const sources = new Map(
+    files.map((file) => [join(SESSIONS, file), readFileSync(join(SESSIONS, file), "utf8")]),
+  );
   const changed = new Map<string, string>();
-  for (const { file, from, to } of edits) {
-    const text = changed.get(file) ?? readFileSync(join(ROOT, "src/sessions", file), "utf8");
-    const found = text.split(from).length - 1;
-    if (found !== 1) throw new Error(`src/sessions/${file} has ${found} times, not once: ${from}`);
+  for (const [name, line] of Object.entries(lines)) {
+    const marked = new RegExp(`^.* // mutation: ${name}$`, "gm");
+    const found = [...sources].flatMap(([path, text]) => [...text.matchAll(marked)].map(() => path));
+    const [path = ""] = found;
+    if (found.length !== 1)
+      throw new Error(`"// mutation: ${name}" is in src/sessions ${found.length} times, not once`);
     changed.set(
-      file,
-      text.replace(from, () => to),
+      path,
+      (changed.get(path) ?? sources.get(path) ?? "").replace(marked, () => line),
     );
   }
   return changed;

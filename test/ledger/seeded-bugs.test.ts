@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { FakeStore } from "../sessions/fakes.ts";
 import { IS_CHAOS } from "../support/sizes.ts";
 import { BUGS } from "./bugs.ts";
-import { applyEdits, loadMutant } from "./mutant.ts";
+import { loadMutant, replaceLines } from "./mutant.ts";
 import { runModel } from "./run-model.ts";
 
 /** Fixed, so that what is found today is found tomorrow. */
@@ -31,7 +31,7 @@ afterAll(() => {
 test(
   "without a bug the same sequences find nothing",
   async () => {
-    const sessions = await loadMutant({ edits: [] });
+    const sessions = await loadMutant({ lines: {} });
     const found = await runModel({ sessions, store, sequences: SEQUENCES, seed: SEED });
     expect(found).toBeUndefined();
   },
@@ -48,8 +48,8 @@ test.each(IS_CHAOS ? BUGS : pick(BUGS, 3))(
   LIMIT_MS,
 );
 
-test.each(BUGS)("there is still a place for: $name", ({ edits }) => {
-  expect(applyEdits(edits).size).toBeGreaterThan(0);
+test.each(BUGS)("there is still a place for: $name", ({ lines }) => {
+  expect(replaceLines(lines).size).toBeGreaterThan(0);
 });
 
 function pick<T>(list: readonly T[], count: number): T[] {
