@@ -2,7 +2,8 @@
 import stringWidth from "string-width";
 
 const ASCII = /^[ -~]*$/;
-const SEGMENTER = new Intl.Segmenter();
+/** A text of marks alone is not walked to its end. */
+const MAX_UNITS_PER_COLUMN = 16;
 
 export function columnsOf(text: string): number {
   return ASCII.test(text) ? text.length : stringWidth(text);
@@ -15,15 +16,13 @@ export function padToColumns(text: string, columns: number): string {
 /** At most so many columns, the last of which says that something is missing. No character is cut in two. */
 export function cutToColumns(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
+  const segments = new Intl.Segmenter().segment(text.slice(0, MAX_UNITS_PER_COLUMN * columns));
   let cut = "";
   let used = 0;
-  for (const { segment } of SEGMENTER.segment(text.slice(0, MAX_UNITS_PER_COLUMN * columns))) {
+  for (const { segment } of segments) {
     used += columnsOf(segment);
     if (used > columns - 1) break;
     cut += segment;
   }
   return `${cut}…`;
 }
-
-/** A text of marks alone is not walked to its end. */
-const MAX_UNITS_PER_COLUMN = 16;
