@@ -39,7 +39,7 @@ test("a session of several agents is started by an option, and each step of a su
     expect(await machine.sm("approve", row?.request_id ?? "")).toMatchObject({ code: 0 });
   };
   await approveNext("delegate_agent", "elsewhere", "another provider", TASK);
-  await approveNext("for the sub-agent", "reviewer", TEST_COMMAND);
+  await approveNext("sub-agent │ reviewer", TEST_COMMAND);
   expect(await machine.sm("wait", "lead")).toMatchObject({ code: 0 });
   for (const shown of [
     "subagent_started: reviewer: elsewhere/other-model",

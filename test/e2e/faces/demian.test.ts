@@ -209,7 +209,7 @@ inTmux("what is asked", () => {
     // It is answered first; nothing says that one can go away from it.
     expect(question).not.toContain("Esc");
     screen.press("n");
-    await screen.until("tell the agent why");
+    await screen.until("and say why");
     await send(screen, "use mkdir");
     await screen.until("As you like.");
     expect(world.has("made.txt")).toBe(false);
@@ -220,7 +220,7 @@ inTmux("what is asked", () => {
     model.script(write("a.txt", "a\n"), write("b.txt", "b\n"), chatReply("Written."));
     const screen = await open("always");
     await send(screen, "write both");
-    await asked(screen, "a accept always");
+    await asked(screen, "a Accept always");
     screen.save("asked");
     screen.press("a");
     await screen.until(/Written\.[\s\S]*✓ done/);
@@ -232,13 +232,13 @@ inTmux("what is asked", () => {
     model.script(bash(command), chatReply("Done."));
     const screen = await open("small", { size: [40, 12] });
     await send(screen, "do it");
-    await asked(screen, /more rows: PgDn[\s\S]*1 y Accept\n> 2 n Decline/);
+    await asked(screen, /more rows: PgDn[\s\S]*1 y Accept\n> \d n Decline/);
     const pages = await readOn(screen);
     expect(pages.at(-1)).not.toMatch(/more rows/);
     expect(pages.join("").replaceAll("\n  ┆ ", "")).toContain("touch made.txt");
     screen.save("small");
     screen.resize(120, 40);
-    await screen.until(/asks to run a command:[\s\S]*touch made\.txt[\s\S]*> 2 n Decline/);
+    await screen.until(/asks to run a command:[\s\S]*touch made\.txt[\s\S]*> \d n Decline/);
     screen.save("large");
     screen.press("y");
     await screen.until(/Done\.[\s\S]*✓ done/);
@@ -377,7 +377,7 @@ inTmux("ways out", () => {
     expect(screen.ask("#{alternate_on}")).toBe("0");
     screen.type("fg; echo LEFT $?");
     screen.press("Enter");
-    await screen.until(/│ touch made\.txt[\s\S]*> 2 n Decline/);
+    await screen.until(/│ touch made\.txt[\s\S]*> \d n Decline/);
     screen.press("y");
     await screen.until(/Done\.[\s\S]*✓ done/);
     screen.press("C-c");
@@ -403,9 +403,9 @@ inTmux("several agents", () => {
     await asked(screen, /start the agent writer with the provider elsewhere/);
     screen.save("starts");
     screen.press("y");
-    await screen.until(/for the sub-agent:\n +│ writer\n/);
+    await screen.until(/ sub-agent │ writer\n/);
     screen.save("asks");
-    await decide(screen, "y", "for the sub-agent:");
+    await decide(screen, "y", "sub-agent │ writer");
     const whole = await screen.until(/All done\.[\s\S]*✓ done/);
     screen.save("done");
     expect(whole).toMatch(
@@ -446,7 +446,7 @@ inTmux("--daemon", () => {
     await back.until(/Hello\.[\s\S]*now make it[\s\S]*a request waits/);
     back.save("back");
     back.press("C-n");
-    await back.until(/touch made\.txt[\s\S]*> 2 n Decline/);
+    await back.until(/touch made\.txt[\s\S]*> \d n Decline/);
     back.press("y");
     await back.until(/Made\.[\s\S]*✓ done/);
     expect(existsSync(join(machine.cwd, "made.txt"))).toBe(true);

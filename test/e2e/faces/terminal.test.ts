@@ -120,7 +120,7 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
       expect(await turnTo(terminal, "approval")).toContain(`touch never-by-${agent}`);
       terminal.press("n");
       if (takesReason) {
-        await terminal.until("tell the agent why");
+        await terminal.until("and say why");
         terminal.type("use the other directory");
         terminal.press("Enter");
       }
@@ -214,7 +214,7 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
     await terminal.until("not sent");
     await turnTo(terminal, "approval");
     terminal.press("n");
-    await terminal.until("tell the agent why");
+    await terminal.until("and say why");
     terminal.type("because it");
     await terminal.until("> because it");
     const [request] = await machine.requests("shared");

@@ -15,9 +15,13 @@ export async function send(screen: TmuxTerminal, text: string): Promise<void> {
   screen.press("Enter");
 }
 
-/** Keys count only when they were hardly typed for something else: not in the first second of a turn. */
+/** A key that was hardly meant for the request does not answer it; once its details were looked at, the next one does. */
 export async function asked(screen: TmuxTerminal, what: string | RegExp): Promise<string> {
-  await screen.until(/turn (?!0:00)\d+:\d\d/);
+  await screen.until(what);
+  screen.press("C-o");
+  await screen.until("· details ─");
+  screen.press("C-o");
+  await screen.untilGone("· details ─");
   return screen.until(what);
 }
 
