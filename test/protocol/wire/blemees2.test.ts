@@ -195,7 +195,8 @@ describe("outbound", () => {
 describe("JSON Schema", () => {
   const all = { ...INBOUND, ...OUTBOUND, ...AGENT_FRAMES } as Record<string, z.ZodType>;
   test.each(Object.keys(all))("%s can be written as JSON Schema 2020-12", (type) => {
-    const schema = z.toJSONSchema(all[type] as z.ZodType) as Record<string, unknown>;
+    const io = type in INBOUND ? "input" : "output";
+    const schema = z.toJSONSchema(all[type] as z.ZodType, { io }) as Record<string, unknown>;
     expect(schema["$schema"]).toBe("https://json-schema.org/draft/2020-12/schema");
     expect(schema["type"]).toBe("object");
     expect(schema["properties"]).toMatchObject({ type: { const: type } });
