@@ -1,7 +1,7 @@
 // What every durable store promises. Each driver runs it in this thread and through the worker; its own cases
 // stand in its own test file.
 import { readdirSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/store/index.ts";
 import { testLedger } from "./conformance-ledger.ts";
@@ -286,7 +286,8 @@ export function testStore(name: string, { open, hasTestClock }: StoreUnderTest):
           await append(store, batch(session_id, seq, seq, text));
         }
         // A driver may go by the times of its files, which are too coarse for files written one after another.
-        const own = readdirSync(dir).filter((name) => name.startsWith(`${session_id}.`));
+        const files = readdirSync(dir, { recursive: true, encoding: "utf8" });
+        const own = files.filter((path) => basename(path).startsWith(`${session_id}.`));
         for (const name of own) utimesSync(join(dir, name), ageMs / 1000, ageMs / 1000);
       };
       const turn = { turn_id: "t", started_at_ms: 0 };
