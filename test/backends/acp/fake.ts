@@ -10,7 +10,7 @@ import { tempDir } from "../temp-dir.ts";
 
 export const FAKE_ACP = join(import.meta.dirname, "../../fakes/fake-acp.mjs");
 /** So that an agent that does not obey costs no seconds. */
-const QUICK = { cancelMs: 300, closeMs: 300, finishMs: 300, graceMs: 300, quietMs: 50 };
+export const QUICK = { cancelMs: 300, closeMs: 300, finishMs: 300, graceMs: 300, quietMs: 50 };
 
 const homes = tempDir("fake-acp");
 

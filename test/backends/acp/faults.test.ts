@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { user } from "../conformance.ts";
 import { isRunning, pidIn } from "../processes.ts";
-import { fakeAgent, noticesOf, say } from "./fake.ts";
+import { fakeAgent, noticesOf, QUICK, say } from "./fake.ts";
 
 const subtypes = ({ sink }: { sink: { results: Array<{ subtype: string }> } }) =>
   sink.results.map(({ subtype }) => subtype);
@@ -90,7 +90,9 @@ describe("interrupt", () => {
   });
 
   test("of one session spares a process that nobody reads because another session has too much waiting", async () => {
-    const agent = fakeAgent({}, { spec: { process: "shared" } });
+    // Long enough for what the slow session does not read to pile up before the cancel is given up.
+    const limits = { ...QUICK, cancelMs: 3_000 };
+    const agent = fakeAgent({}, { spec: { process: "shared" }, host: { limits } });
     const [slow, other] = [await agent.start(), await agent.start()];
     slow.run.pause();
     // All at once, so what the other session is told stands behind it.

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type DaemonOptions, startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { PATIENCE_MS } from "../../support/patience.ts";
 import type { Frame, RawClient } from "../../support/raw-client.ts";
 import { checkOutbound } from "../../support/schemas.ts";
 
@@ -116,7 +117,7 @@ export function lastText(client: RawClient, session_id: string): string {
 
 /** Asks `info` until it says what the test waits for; for what is not announced by a frame. */
 export async function until<T>(look: () => Promise<T>, wants: (value: T) => boolean): Promise<T> {
-  const endMs = Date.now() + 10_000;
+  const endMs = Date.now() + PATIENCE_MS;
   for (;;) {
     const value = await look();
     if (wants(value)) return value;

@@ -126,7 +126,7 @@ test("the list keeps in step with what others do: spawn, name, ask, answer, stop
   await vi.waitFor(() => expect(list.session(id)?.name).toBe("second"), PATIENT);
   const [request] = await http.allRequests({ session_id: id });
   await http.respond(id, request?.request_id ?? "", { decision: "accept" });
-  await vi.waitFor(() => expect(list.session(id)?.last_result?.text).toContain("approved"), PATIENT);
+  await vi.waitFor(() => expect(list.session(id)?.last_result?.text).toContain("allowed"), PATIENT);
   expect([...(list.fleet()?.requests.values() ?? [])].some((row) => row.session_id === id)).toBe(false);
   await http.stop(id);
   await vi.waitFor(() => expect(list.session(id)?.activity_state).toBe("stopped"), PATIENT);
