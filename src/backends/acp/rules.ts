@@ -23,11 +23,14 @@ export function ruleOf(tool: Tool, params: JsonObject, cwd: string): string | un
   return keyOf([kind, nameOf(tool), title, locations, input]);
 }
 
-/** A title that is neither the command nor its description: codex-acp asks for network access under that of a command. */
+/**
+ * What a title says beside the command and its description: codex-acp asks for network access under the id of a command.
+ * A short command may be a part of other words, so what is left of the title counts.
+ */
 function subjectOf({ title = "", input }: Tool): string {
   const { command, description } = objectOf(input);
   const shown = Array.isArray(command) ? command.join(" ") : String(command);
-  return title.includes(shown) || title === description ? "" : title;
+  return title === description ? "" : title.replace(shown, "");
 }
 
 /** Where a command runs. */

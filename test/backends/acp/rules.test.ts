@@ -117,6 +117,11 @@ describe("what the card shows otherwise is asked", () => {
       { asked: ls },
       { asked: { ...ls, title: "ssh network access to example.org" } },
     ],
+    [
+      "network access for the same command to a host whose name contains it",
+      { asked: ls },
+      { asked: { ...ls, title: "ssh network access to tools.example.org" } },
+    ],
     ["another path", write("/p/a", "b\n"), write("/p/b", "b\n")],
     ["another change of the same file", write("/p/a", "b\n"), write("/p/a", "c\n")],
     [
