@@ -16,11 +16,20 @@ export interface Log {
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Writes to a file when given one, otherwise to stderr. Synchronous: what was logged before a crash is there. */
+/** Lines that a full disk does not take wait, up to this many bytes; more are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/**
+ * Writes to a file when given one, otherwise to stderr. Synchronous: what was logged before a crash is there. Never
+ * throws: a log that cannot be written must not stop what it reports.
+ */
 export function createLog(level: LogLevel, file?: string): Log {
+  const common = { sync: true, maxLength: MAX_WAITING_BYTES };
   const destination = pino.destination(
-    file === undefined ? { fd: 2, sync: true } : { dest: file, sync: true, mkdir: true, mode: 0o600 },
+    file === undefined ? { ...common, fd: 2 } : { ...common, dest: file, mkdir: true, mode: 0o600 },
   );
+  // Without a listener the fault would be thrown at the caller of the log.
+  destination.on("error", () => undefined);
   const logger = pino(
     {
       level,
