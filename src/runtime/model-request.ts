@@ -155,15 +155,18 @@ async function streamed({ provider, emit }: NativeServices, request: ChatRequest
   const tell = (type: "model.text.delta" | "model.reasoning.delta", text: string) => {
     if (text !== "") emit({ type, text });
   };
-  for await (const event of events) {
-    if (event.type === "reasoning_delta") tell("model.reasoning.delta", thought.push(event.text));
-    else tell("model.reasoning.delta", thought.end());
-    if (event.type === "text_delta") tell("model.text.delta", said.push(event.text));
-    if (event.type !== "done") continue;
+  try {
+    for await (const event of events) {
+      if (event.type === "reasoning_delta") tell("model.reasoning.delta", thought.push(event.text));
+      else tell("model.reasoning.delta", thought.end());
+      if (event.type === "text_delta") tell("model.text.delta", said.push(event.text));
+      if (event.type === "done") return event.response;
+    }
+  } finally {
+    // Also of an answer that broke off: what is held back may be its last words.
+    tell("model.reasoning.delta", thought.end());
     tell("model.text.delta", said.end());
-    return event.response;
   }
-  tell("model.text.delta", said.end());
   return failed({
     kind: "protocol",
     message: `${provider.key} ended its answer without saying so; try again`,

@@ -159,6 +159,21 @@ describe("a provider that fails", () => {
     expect(await stage.run("hi")).toMatchObject({ outcome: "failed", failure: { kind: "protocol" } });
   });
 
+  test("in the middle of a word that may become a secret does not take that word with it", async () => {
+    const provider: Provider = {
+      id: "x",
+      chat: () => Promise.reject(new Error("not asked")),
+      async *stream() {
+        yield { type: "text_delta", text: "the variable npm" };
+        throw new Error("connection reset");
+      },
+    };
+    const stage = new Stage({ provider });
+    expect(await stage.run("hi")).toMatchObject({ outcome: "failed" });
+    const words = stage.of("model.text.delta").map(({ text }) => text);
+    expect(words.join("")).toBe("the variable npm");
+  });
+
   test("by its content filter is told as that", async () => {
     const stage = new Stage({ replies: [{ failure: { kind: "content_filter", message: "not that" } }] });
     expect(await stage.run("hi")).toMatchObject({ outcome: "content_filter", message: "not that" });
