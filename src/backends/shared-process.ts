@@ -4,7 +4,14 @@ import { type ChildExit, type ChildOrder, within } from "../base/child.ts";
 import { CodedError, messageOf } from "../base/coded-error.ts";
 import type { JsonObject } from "../base/json.ts";
 import { FrameReader, type LineAside } from "../base/json-lines.ts";
-import { JsonRpcPeer, type RpcAnswer, type RpcErrorBody, type RpcId, RpcSilence } from "../base/jsonrpc.ts";
+import {
+  isNameless,
+  JsonRpcPeer,
+  type RpcAnswer,
+  type RpcErrorBody,
+  type RpcId,
+  RpcSilence,
+} from "../base/jsonrpc.ts";
 import type { Log } from "../base/log.ts";
 import { AgentProcess, EXIT_FOLLOWS_MS } from "./agent-process.ts";
 import { crashMessage, exitMessage, lastWords } from "./last-words.ts";
@@ -208,11 +215,13 @@ export class SharedProcess<R extends Resident, T extends ResidentRouter<R>> {
     }
     if (aside === undefined) return;
     const why = `a line of ${size} bytes from ${name} was skipped: ${reason}`;
-    const method = aside.outline.get("method");
+    const { outline, isCut } = aside;
+    const method = outline.get("method");
     if (this.#parts.vital?.has(method)) void this.kill(`${String(method)}: ${why}`);
+    else if (isCut && isNameless(outline)) void this.kill(why);
     else {
       this.#size = size;
-      this.#peer.lost(aside.outline.get("id"), method, why);
+      this.#peer.lost(outline, why);
     }
   }
 

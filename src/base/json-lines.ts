@@ -12,18 +12,20 @@ const CHECK_CHARS = 2 * MAX_LEVELS;
 /** How much of a line that was put aside is kept. */
 const MAX_KEPT_CHARS = 1024 * 1024;
 
-/** A line with too many values. It is not parsed, because that would hold up every other session. */
+/** An object that could not be read. It may be what a turn waits for, so its outline says which message it was. */
 export interface LineAside {
   /** Its top-level keys; short scalars have their value. */
   outline: ReadonlyMap<string, unknown>;
-  /** For the notice: the line as it came, from its beginning. */
-  data: { size: number; text: string; is_cut: boolean };
+  /** The line is longer than the limit, and the outline may lack what was at its end. */
+  isCut: boolean;
+  /** For the notice, of a line with too many values: the line as it came, from its beginning. */
+  data?: { size: number; text: string; is_cut: boolean };
 }
 
 export interface FrameHandlers {
   /** `size` is the length of its line. */
   frame(frame: JsonObject, size: number): void;
-  /** `aside`: the line had too many values, and this is what is kept of it. */
+  /** `aside`: the line was an object, and this is what is known of it. */
   skipped(size: number, reason: string, aside?: LineAside): void;
   /** Where the limit of a line is set, for people. */
   limitName?: string;
@@ -34,14 +36,20 @@ export interface FrameHandlers {
 export class FrameReader {
   readonly #splitter: LineSplitter;
   readonly #handlers: FrameHandlers;
+  #hasEnded = false;
 
   constructor(maxLineBytes: number, handlers: FrameHandlers) {
     this.#handlers = handlers;
     const limitName = handlers.limitName === undefined ? "" : ` (${handlers.limitName})`;
     this.#splitter = new LineSplitter(maxLineBytes, {
       line: (text) => this.#line(text),
-      badLine: (bytes) => handlers.skipped(bytes.length, "it is not UTF-8"),
-      oversize: (bytes) => handlers.skipped(bytes, `it is longer than ${maxLineBytes} bytes${limitName}`),
+      badLine: (bytes) =>
+        handlers.skipped(bytes.length, "it is not UTF-8", this.#aside(bytes.toString("utf8"))),
+      oversize: (bytes, head) => {
+        const aside = this.#aside(head().toString("utf8"));
+        const reason = `it is longer than ${maxLineBytes} bytes${limitName}`;
+        handlers.skipped(bytes, reason, aside && { ...aside, isCut: true });
+      },
     });
   }
 
@@ -51,16 +59,19 @@ export class FrameReader {
 
   /** The stream has ended: the last line may lack its newline. */
   end(): void {
+    this.#hasEnded = true;
     const rest = this.#splitter.rest();
     if (rest.length > 0) this.#splitter.push(Buffer.concat([rest, Buffer.from("\n")]));
   }
 
   #line(text: string): void {
     if (text.trim() === "") return;
+    // Parsing it would hold up every other session.
     if (hasMoreValues(text, MAX_VALUES)) {
       const kept = text.slice(0, MAX_KEPT_CHARS).replace(/[\uD800-\uDBFF]$/, ""); // no half character
       this.#handlers.skipped(text.length, `it has more than ${MAX_VALUES} values`, {
         outline: outlineOf(text),
+        isCut: false,
         data: { size: text.length, text: kept, is_cut: kept.length < text.length },
       });
       return;
@@ -69,13 +80,20 @@ export class FrameReader {
     try {
       value = JSON.parse(text);
     } catch {
-      if (this.#handlers.notJson?.(text) !== true) this.#handlers.skipped(text.length, "it is not JSON");
+      if (this.#handlers.notJson?.(text) === true) return;
+      this.#handlers.skipped(text.length, "it is not JSON", this.#aside(text));
       return;
     }
     if (!isObject(value)) this.#handlers.skipped(text.length, "it is not an object");
     else if (text.length > CHECK_CHARS && isTooDeep(value)) {
-      this.#handlers.skipped(text.length, "it is nested too deep");
+      this.#handlers.skipped(text.length, "it is nested too deep", this.#aside(text));
     } else this.#handlers.frame(value, text.length);
+  }
+
+  /** Nothing of the line that an agent was writing as it ended: its end says enough. */
+  #aside(text: string): LineAside | undefined {
+    const isObjectText = !this.#hasEnded && /^\s*\{/.test(text);
+    return isObjectText ? { outline: outlineOf(text), isCut: false } : undefined;
   }
 }
 

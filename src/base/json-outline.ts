@@ -40,12 +40,21 @@ export function outlineOf(text: string): Map<string, unknown> {
       const isKey = depth === 1 && end - at <= MAX_SCALAR && /^\s*:/.test(text.slice(end + 1, end + 20));
       if (isKey) {
         const [, scalar] = SCALAR.exec(text.slice(end + 1, end + MAX_SCALAR + 40)) ?? [];
-        found.set(JSON.parse(text.slice(at, end + 1)), scalar === undefined ? undefined : JSON.parse(scalar));
+        found.set(String(parse(text.slice(at, end + 1))), parse(scalar));
       }
       at = end;
     }
   }
   return found;
+}
+
+/** Undefined when it is no JSON: nobody has checked the text. */
+function parse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Where the string that begins at `start` ends: its closing quote, or the end of a text that is cut. */

@@ -59,6 +59,12 @@ const OVERLOADED = -32001;
 const PARSE_ERROR = -32700;
 const RETRY_MS = [50, 100, 200, 400, 800];
 
+/** True for the beginning of a message that does not say yet which one it is. */
+export function isNameless(outline: ReadonlyMap<string, unknown>): boolean {
+  if (outline.get("id") !== undefined || outline.get("method") !== undefined) return false;
+  return ["id", "method", "params", "result", "error"].some((key) => outline.has(key));
+}
+
 export class JsonRpcPeer {
   readonly #options: RpcOptions;
   readonly #pending = new Map<RpcId, Pending>();
@@ -125,11 +131,13 @@ export class JsonRpcPeer {
     if (hasId) this.#settle(id, message);
   }
 
-  /** A message that could not be read: whoever waits for it, here or there, gets an error instead. */
-  lost(id: unknown, method: unknown, why: string): void {
+  /** A message that could not be read: the side that waits for it gets an error instead. */
+  lost(outline: ReadonlyMap<string, unknown>, why: string): void {
+    const id = outline.get("id");
     if (typeof id !== "number" && typeof id !== "string") return;
-    if (method === undefined) this.#settle(id, { error: { code: PARSE_ERROR, message: why } });
-    else this.respondError(id, { code: PARSE_ERROR, message: why });
+    const error = { code: PARSE_ERROR, message: why };
+    if (outline.has("method") || outline.has("params")) this.respondError(id, error);
+    else this.#settle(id, { error });
   }
 
   /** Everything that still waits is rejected with this, and so is everything that is asked later. */

@@ -7,8 +7,11 @@ export interface LineHandlers {
   line(text: string): void;
   /** A line that is not UTF-8; the stream goes on behind it. */
   badLine?(bytes: Buffer): void;
-  /** A line is longer than the limit: called once, as soon as that is known. It is skipped, the stream goes on. */
-  oversize?(bytes: number): void;
+  /**
+   * A line is longer than the limit: called once, as soon as that is known. It is skipped, the stream goes on. `head`
+   * gives what has been read of it.
+   */
+  oversize?(bytes: number, head: () => Buffer): void;
 }
 
 const LF = 0x0a;
@@ -60,7 +63,8 @@ export class LineSplitter {
     this.#tailBytes += part.length;
     if (this.#tailBytes <= this.#maxBytes) return;
     this.#isSkipping = true;
-    this.#handlers.oversize?.(this.#tailBytes);
+    const head = this.#tail;
+    this.#handlers.oversize?.(this.#tailBytes, () => Buffer.concat(head));
     this.#dropTail();
   }
 
@@ -92,7 +96,7 @@ export class LineSplitter {
     while (start <= whole.length) {
       const at = whole.indexOf(LF, start);
       const bytes = whole.subarray(start, at === -1 ? whole.length : at);
-      if (bytes.length > this.#maxBytes) this.#handlers.oversize?.(bytes.length);
+      if (bytes.length > this.#maxBytes) this.#handlers.oversize?.(bytes.length, () => bytes);
       else if (!isUtf8(bytes)) this.#handlers.badLine?.(bytes);
       else this.#handlers.line(bytes.toString("utf8"));
       if (at === -1) return;

@@ -82,3 +82,43 @@ test("an outline has the keys of the outermost object only, and a cut text is no
   expect([...outlineOf('{"a":"never ends')]).toEqual([["a", undefined]]);
   expect([...outlineOf('no JSON: "a":')]).toEqual([]);
 });
+
+test("the outline of a text that is not JSON has what can be read of it, and never throws", () => {
+  const broken = '{"a":1.2.3,"\\x":1,"b":1e,"c":"\\q","d":2';
+  expect([...outlineOf(broken)]).toEqual([
+    ["a", undefined],
+    ["undefined", 1],
+    ["b", undefined],
+    ["c", undefined],
+    ["d", undefined],
+  ]);
+});
+
+test.each([
+  ["is not JSON", Buffer.from('{"type":"result","cost":NaN}\n')],
+  ["is not UTF-8", Buffer.from('{"type":"result","text":"\xff"}\n', "latin1")],
+  ["is nested too deep", Buffer.from(`{"type":"result","deep":${"[".repeat(600)}${"]".repeat(600)}}\n`)],
+  ["is longer than 2000 bytes", Buffer.from(`{"type":"result","text":"${"x".repeat(3000)}"}\n`)],
+])("an object that %s is skipped with its outline", (reason, line) => {
+  for (const pieces of [[line], [line.subarray(0, line.length / 2), line.subarray(line.length / 2)]]) {
+    const skipped: Skipped[] = [];
+    const reader = new FrameReader(2000, {
+      frame: () => expect.unreachable(),
+      skipped: (size, why, aside) => skipped.push({ size, reason: why, aside }),
+    });
+    for (const piece of pieces) reader.push(piece);
+    expect(skipped).toMatchObject([{ reason: `it ${reason}` }]);
+    expect(skipped[0]?.aside?.outline.get("type")).toBe("result");
+  }
+});
+
+test("a line that is no object, or that the end of the stream cut, has no outline", () => {
+  const skipped: (LineAside | undefined)[] = [];
+  const reader = new FrameReader(2000, {
+    frame: () => expect.unreachable(),
+    skipped: (_size, _why, aside) => skipped.push(aside),
+  });
+  reader.push(Buffer.from('INFO {"type":"result"}\n{"type":"result","te'));
+  reader.end();
+  expect(skipped).toEqual([undefined, undefined]);
+});

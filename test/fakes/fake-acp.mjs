@@ -428,6 +428,9 @@ const COMMANDS = {
   async "values-end"(session) {
     session.result = { values: Array(60_000).fill(1) };
   },
+  async "oversize-end"(session, bytes) {
+    session.result = { text: "x".repeat(Number(bytes)) };
+  },
   async big(session, text) {
     const [megabytes, times = 1] = text.split(" ").map(Number);
     for (let at = 0; at < times; at += 1) chunk(session, "x".repeat(megabytes * 1024 * 1024));

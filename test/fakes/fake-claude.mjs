@@ -57,6 +57,8 @@
 // | #oversize [bytes]     | one line of so many bytes (17 MiB)                                             |
 // | #values [n]           | a frame of n values (60,000)                                                   |
 // | #values-result        | a result of 60,000 values                                                      |
+// | #oversize-result n    | a result of n bytes; `#oversize-late n`: with its type at the end              |
+// | #nan-result           | a result that is not JSON                                                      |
 // | #deep                 | a frame nested 20,000 levels deep                                              |
 // | #u2028                | text with U+2028, U+2029 and an emoji                                          |
 // | #drip                 | frames written byte by byte                                                    |
@@ -395,6 +397,19 @@ const DIRECTIVES = {
   values: (n) => write(`{"type":"x","values":[${"1,".repeat(Number(n || 60_000))}1]}\n`),
   "values-result": () => {
     out({ ...resultFrame({ result: "lost" }), values: Array(60_000).fill(1) });
+    return "no result";
+  },
+  "oversize-result": (bytes) => {
+    out(resultFrame({ result: "x".repeat(Number(bytes)) }));
+    return "no result";
+  },
+  "oversize-late": (bytes) => {
+    const { type, ...rest } = resultFrame({ result: "x".repeat(Number(bytes)) });
+    out({ ...rest, type });
+    return "no result";
+  },
+  "nan-result": () => {
+    write(`${JSON.stringify(resultFrame({ result: "lost" })).slice(0, -1)},"cost":NaN}\n`);
     return "no result";
   },
   u2028: () => say("line\u2028separator\u2029and 🦀"),

@@ -296,7 +296,13 @@ const DIRECTIVES = {
   array: () => write("[1,2]\n"),
   oversize: (bytes) => write(`{"pad":"${"x".repeat(Number(bytes || 17 * 1024 * 1024))}"}\n`),
   "values-end": (_rest, own) => {
-    own.pad = true;
+    own.pad = { values: Array(60_000).fill(1) };
+  },
+  "oversize-end": (bytes, own) => {
+    own.pad = { text: "x".repeat(Number(bytes)) };
+  },
+  "oversize-late": (bytes, own) => {
+    own.pad = { id: undefined, text: "x".repeat(Number(bytes)) };
   },
   values: () => write(`{"method":"x","params":{"values":[${"1,".repeat(60_000)}1]}}\n`),
   u2028: () => say("line\u2028separator\u2029and 🦀"),
@@ -355,7 +361,7 @@ function abort(own) {
 }
 
 function over(own, reply) {
-  out({ id: own.id, ...reply, ...(own.pad ? { values: Array(60_000).fill(1) } : {}) });
+  out({ id: own.id, ...reply, ...own.pad });
   own.isOver = true;
   if (turn === own) turn = undefined;
   return "over";

@@ -44,6 +44,7 @@
 // | #error status         | the turn fails with this HTTP status                                            |
 // | #stderr n             | n lines on stderr                                                               |
 // | #values / #values-end  | a line of 60,000 values / a turn/completed of as many                           |
+// | #oversize-end n       | a turn/completed of n bytes                                                     |
 // | #garbage / #oversize n | a line that is not JSON / a line of n bytes                                     |
 // | #close-stdout         | stdout closes, the process stays                                                |
 // | #close-stdin          | closes its input, the process stays                                             |
@@ -596,6 +597,9 @@ const DIRECTIVES = {
   },
   "#values-end": () => {
     endPad = { values: Array(60_000).fill(1) };
+  },
+  "#oversize-end": (_scene, bytes) => {
+    endPad = { text: "x".repeat(Number(bytes)) };
   },
   "#oversize": (_scene, bytes) => {
     process.stdout.write(`{"method":"x","params":{"text":"${"x".repeat(Number(bytes))}"}}\n`);

@@ -13,6 +13,7 @@ import { AgentProcess } from "../agent-process.ts";
 import { Backpressure } from "../backpressure.ts";
 import { crashMessage, exitMessage, lastWords } from "../last-words.ts";
 import type { BackendSink, Run } from "../types.ts";
+import { optional } from "../values.ts";
 import { isBusy } from "./background.ts";
 import { Control } from "./control.ts";
 import { diedOfAuth } from "./death.ts";
@@ -189,10 +190,12 @@ export class ClaudeRun implements Run {
       level: "warn",
       category: "unreadable_output",
     } as const;
-    const data = aside === undefined ? {} : { data: aside.data };
-    this.#tell(() => this.#parts.sink.event({ ...notice, text, ...data }));
-    if (aside === undefined || !VITAL.has(aside.outline.get("type"))) return;
-    this.#fault = `${String(aside.outline.get("type"))}: ${text}`;
+    this.#tell(() => this.#parts.sink.event({ ...notice, text, ...optional("data", aside?.data) }));
+    if (aside === undefined) return;
+    const type = aside.outline.get("type");
+    const mayBeVital = VITAL.has(type) || (aside.isCut && type === undefined);
+    if (!mayBeVital) return;
+    this.#fault = type === undefined ? text : `${String(type)}: ${text}`;
     void this.#process.kill();
   }
 

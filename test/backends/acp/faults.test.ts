@@ -150,6 +150,14 @@ describe("the process", () => {
     expect(told?.data).toMatchObject({ is_cut: false, text: expect.stringContaining('"values":[1,1,1') });
   });
 
+  test("whose answer to the prompt is longer than the limit fails that turn once, and the next one works", async () => {
+    const session = await fakeAgent({}, { host: { maxLineBytes: 4096 } }).start();
+    await say(session, "#oversize-end 5000 #say lost");
+    expect(session.sink.results).toMatchObject([{ subtype: "error" }]);
+    expect(await say(session, "#say back")).toBe("back");
+    expect(session.sink.results.map(({ subtype }) => subtype)).toEqual(["error", "success"]);
+  });
+
   test("whose answer to the prompt has too many values fails that turn once, and the next one works", async () => {
     const session = await fakeAgent().start();
     await say(session, "#values-end #say lost");

@@ -67,6 +67,19 @@ describe("a claude that prints nonsense", () => {
   });
 });
 
+describe("a result that cannot be read fails its turn", () => {
+  test.each([
+    ["#oversize-result 5000", /^result: a line of .*longer than 1024 bytes/],
+    ["#oversize-late 300000", /^a line of .*longer than 1024 bytes/],
+    ["#nan-result", /^result: a line of .*it is not JSON/],
+  ])("%s", async (directive, message) => {
+    const { run, sink } = await startFake({}, { maxLineBytes: 1024 });
+    await run.send(user(directive));
+    await sink.untilEnded();
+    expect(sink.ends).toMatchObject([{ expected: false, message: expect.stringMatching(message) }]);
+  });
+});
+
 describe("a claude that dies", () => {
   test.each(DEADLY)(
     "%s is told once, as not expected, after all it said",

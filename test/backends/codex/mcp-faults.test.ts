@@ -49,6 +49,24 @@ describe("a codex that prints nonsense", () => {
     await started.run.stop("finish");
   });
 
+  test("a reply longer than the limit ends its turn as an error, once, and the next one works", async () => {
+    const started = await startFake({}, { codex: fakeCodex({}, { maxLineBytes: 2048 }) });
+    await started.run.send(user("#oversize-end 5000 #say lost"));
+    await started.sink.untilResults(1);
+    expect(await say(started, "#say second")).toBe("second");
+    expect(started.sink.results.map((result) => result.subtype)).toEqual(["error", "success"]);
+    await started.run.stop("finish");
+  });
+
+  test("a reply of which only the beginning is known, without its id, ends the process with the reason", async () => {
+    const started = await startFake({}, { codex: fakeCodex({}, { maxLineBytes: 2048 }) });
+    await started.run.send(user("#oversize-late 5000 #say lost"));
+    await started.sink.untilEnded();
+    expect(started.sink.ends).toMatchObject([
+      { expected: false, message: expect.stringContaining("longer than 2048 bytes (max_line_bytes)") },
+    ]);
+  });
+
   test.each([
     ["#garbage", "it is not JSON"],
     ["#array", "it is not an object"],

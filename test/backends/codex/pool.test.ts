@@ -301,6 +301,15 @@ describe("reading", () => {
     expect(notices).toHaveLength(2);
   });
 
+  test("a turn whose end is longer than the limit fails, once", async () => {
+    const session = await fakeCodex({ maxLineBytes: 4096 }).start();
+    await session.run.send(user("#oversize-end 5000 #say lost"));
+    await vi.waitFor(() => expect(session.sink.ends).toHaveLength(1), 10_000);
+    expect(session.sink.ends).toMatchObject([
+      { expected: false, message: expect.stringMatching(/^turn\/completed: .*longer than 4096 bytes/) },
+    ]);
+  });
+
   test("a line of too many values is skipped and its text kept; a turn whose end it was fails, once", async () => {
     const session = await fakeCodex().start();
     expect(await say(session, "#values #say fine")).toBe("fine");

@@ -4,7 +4,7 @@ import { type ChildExit, type ChildOrder, within } from "../../../base/child.ts"
 import { CodedError, messageOf } from "../../../base/coded-error.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import type { LineAside } from "../../../base/json-lines.ts";
-import { JsonRpcPeer } from "../../../base/jsonrpc.ts";
+import { isNameless, JsonRpcPeer } from "../../../base/jsonrpc.ts";
 import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import type { Answer } from "../../../protocol/requests.ts";
@@ -214,10 +214,15 @@ export class McpRun implements Run {
     const why = `a line of ${size} bytes from codex was skipped: ${reason}`;
     this.#warn("unreadable_output", why, aside?.data);
     if (aside === undefined) return;
-    const { outline } = aside;
+    const { outline, isCut } = aside;
+    if (isCut && isNameless(outline)) {
+      this.#fault = why;
+      void this.#process.kill();
+      return;
+    }
     const isOurs = !outline.has("method") && isOfTurn(this.#parts.state, outline.get("id"));
     if (isOurs) this.#endTurn({ kind: "error", error: { message: why } });
-    else this.#peer.lost(outline.get("id"), outline.get("method"), why);
+    else this.#peer.lost(outline, why);
   }
 
   /** No turn of it can ever end, so it is of no use. */
