@@ -83,10 +83,13 @@ export async function recoverOne(
   // The store has lost what others saw; the stream says so in front of whatever it writes first.
   if (row.lost_after !== undefined) publisher.saveRow(stream);
   // What the disk does not take now is told when the session is next opened.
+  const settled: Promise<unknown>[] = [];
   for (const request of requests) {
     const next = lost(request);
-    void publisher.publishRequest(stream, next, noticeOf(next)); // mutation: restart-settles-requests
+    settled.push(publisher.publishRequest(stream, next, noticeOf(next))); // mutation: restart-settles-requests
   }
+  // Observers see a request once it is stored, and must know it before the turn's end: its call never ran.
+  await Promise.all(settled);
   if (turn !== undefined) {
     // A driver without transactions may have lost the row's last change but not the result itself.
     const result = await findResult(stream, turn.turn_id);

@@ -5,8 +5,8 @@ import { HttpClient } from "../../src/client/index.ts";
 import type { Entry } from "../../src/client/view/types.ts";
 import { applyInputs, emptyView } from "../../src/client/view.ts";
 import { type DaemonOptions, startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { PATIENT } from "../support/patience.ts";
 
-const PATIENT = { timeout: 15_000, interval: 20 };
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();

@@ -38,7 +38,7 @@ const failure = await this.#options.publisher.publishRequest(stream, next, undef
     name: "a restart says nothing of an answer that was not dispatched",
     lines: {
       "restart-settles-requests":
-        'if (request.status !== "resolved") void publisher.publishRequest(stream, next, noticeOf(next));',
+        'if (request.status !== "resolved") settled.push(publisher.publishRequest(stream, next, noticeOf(next)));',
     },
   },
   {
