@@ -1,20 +1,21 @@
 // What others wrote, behind a bar on every row of the screen, also where a long line breaks: so it cannot pass for
 // our own words. The text was made safe for a terminal before.
 
-const BAR = "  │ ";
-export const BAR_WIDTH = BAR.length;
+const INDENT = "  ";
+const BAR = "│ ";
+export const BAR_WIDTH = INDENT.length + BAR.length;
 /** The same line goes on. */
-const BROKEN = "  ┆ ";
+const BROKEN = "┆ ";
 /** So narrow a screen is not wrapped for. */
 const MIN_COLUMNS = 20;
 
-export function behindBar(text: string, columns: number): string[] {
+export function behindBar(text: string, columns: number, indent = INDENT): string[] {
   // No row reaches the edge of the screen, where some terminals break it by themselves.
-  const width = Math.max(MIN_COLUMNS, columns) - BAR.length - 1;
+  const width = Math.max(MIN_COLUMNS, columns) - indent.length - BAR.length - 1;
   return text
     .replace(/\n$/, "")
     .split("\n")
-    .flatMap((line) => broken(line, width).map((piece, at) => (at === 0 ? BAR : BROKEN) + piece));
+    .flatMap((line) => broken(line, width).map((piece, at) => indent + (at === 0 ? BAR : BROKEN) + piece));
 }
 
 /** A single line in one row after our own words; undefined if it does not fit there. */

@@ -25,7 +25,7 @@ export function outcome(
 const DONE: Readonly<Record<Decision, string>> = {
   accept: "Approved",
   acceptForSession: "Approved for this session",
-  acceptAlways: "Approved always",
+  acceptAlways: "Approved permanently",
   decline: "Declined",
   cancel: "Declined, turn stopped",
 };

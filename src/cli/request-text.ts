@@ -11,6 +11,7 @@ import {
   requestDetails,
 } from "../client/view/request-card.ts";
 import { behindBar, besideBar, cutTo } from "./bar.ts";
+import { UsageError } from "./command.ts";
 
 /** What a program calls the decisions, and the command that shows a request with its details. */
 export interface RequestWords {
@@ -57,7 +58,7 @@ export function requestLines(
   return [
     `? ${name === undefined ? agent : `${cutTo(revealLine(name), MAX_NAME)} (${agent})`} ${asks}:`,
     ...[...parts, ...questions].flatMap(draw),
-    ...(row.is_cut ? ["  (cut: this is not all of it)"] : []),
+    ...(row.is_cut ? ["  (truncated: this is not the whole request)"] : []),
     "  Choices:",
     ...listed.flatMap((choice, at) => [
       `    ${verbs[at]?.padEnd(widest)}  ${choice.meaning}`,
@@ -68,6 +69,21 @@ export function requestLines(
       : [`  Details: ${words.show} ${revealLine(row.request_id)}`]),
     `  ${hint}`,
   ];
+}
+
+/** Throws if the request waits and does not offer this answer, in the words of the program. */
+export function requireOffered(
+  row: RequestRow,
+  answer: Answer,
+  words: RequestWords = BLEMEESCTL_WORDS,
+): void {
+  if (row.status !== "pending" || choiceOf(row, answer) !== undefined) return;
+  const offered = requestCard(row).choices.map(
+    (choice) => `${verbFor(choice, words)}${optionFlag(choice.choice.option)}`,
+  );
+  const { decision, option } = "decision" in answer ? answer : { decision: "accept" as const };
+  const said = `${words.verbs[decision]}${optionFlag(option)}`;
+  throw new UsageError(`this request does not offer "${said}"; it offers: ${offered.join(", ")}`);
 }
 
 /** What can be said to this request, for a hint. */
@@ -82,10 +98,13 @@ function verbFor({ choice, isAnswer }: CardChoice, { verbs }: RequestWords): str
 
 /** The verb with what it takes. */
 function commandFor(choice: CardChoice, words: RequestWords): string {
-  const { takes: extras = [], option: name } = choice.choice;
+  const { takes: extras = [] } = choice.choice;
   const takes = extras.map((extra) => EXTRAS[extra]).join("");
-  const option = name === undefined ? "" : ` --option ${shellWord(revealLine(name))}`;
-  return `${verbFor(choice, words)}${option}${choice.isAnswer ? " 1=TEXT 2=TEXT …" : takes}`;
+  return `${verbFor(choice, words)}${optionFlag(choice.choice.option)}${choice.isAnswer ? " 1=TEXT 2=TEXT …" : takes}`;
+}
+
+function optionFlag(name: string | undefined): string {
+  return name === undefined ? "" : ` --option ${shellWord(revealLine(name))}`;
 }
 
 /** A single line of others is beside our words about it if it fits, else below them. */
@@ -95,8 +114,9 @@ function partLines(part: RequestPart, columns: number, indent: string): string[]
   }
   const { title, form } = part;
   const text = form === "line" ? revealLine(part.text) : reveal(part.text);
-  if (title === undefined) return behindBar(text, columns);
-  return besideBar(`${indent}${title}`, text, columns) ?? [`${indent}${title}:`, ...behindBar(text, columns)];
+  const below = behindBar(text, columns, indent);
+  if (title === undefined) return below;
+  return besideBar(`${indent}${title}`, text, columns) ?? [`${indent}${title}:`, ...below];
 }
 
 const EXTRAS = { message: " [message…]", updated_input: " [--input JSON]" } as const;

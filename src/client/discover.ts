@@ -37,8 +37,8 @@ function refusalText(path: string): string {
   const owner = ownerOf(path);
   if (owner === "somebody else") return `${path} belongs to another user; set BLEMEESD_SOCKET to yours`;
   if (owner === "you")
-    return `this process may not connect to ${path}, although it is yours; a sandbox forbids it: run this outside of it`;
-  return `this process may not connect to ${path}: a directory on the way or a sandbox forbids it`;
+    return `this process may not connect to ${path}, although it is yours; if this runs in a sandbox, run it outside`;
+  return `this process may not connect to ${path}: a parent directory or a sandbox denies access`;
 }
 
 function ownerOf(path: string): "you" | "somebody else" | undefined {

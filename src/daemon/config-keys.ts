@@ -146,7 +146,7 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_IDLE_TIMEOUT",
     check: seconds.default(900),
     meaning:
-      "A session that nobody owns and that has nothing to do is forgotten after this time, and its agent ended; its history stays. One that waits for an answer or works in the background (commands, sub-agents) is not idle; a turn that outlasts its owner by this time is ended, with a notice.",
+      "A session without an owner that is idle for this long is unloaded and its agent stopped; its history is kept. A session that waits for an answer or has work in the background (commands, sub-agents) is not idle. A turn still running this long after its owner left is ended, with a notice.",
   },
   request_timeout_s: {
     env: "BLEMEESD_REQUEST_TIMEOUT",
@@ -197,7 +197,7 @@ export const CONFIG_KEYS = {
     env: "BLEMEESD_RETENTION_TOTAL_BYTES",
     check: countOrOff.default(10_737_418_240),
     meaning:
-      "Stored bytes kept of all sessions together: past it the oldest events go first, never those of a running turn or from an open request on; 0 is no limit.",
+      "Total stored bytes for all sessions. Beyond this the oldest events are removed first, but never those of a running turn or since a pending request; 0 disables the limit.",
   },
   retention_rows_per_session: {
     env: "BLEMEESD_RETENTION_ROWS",

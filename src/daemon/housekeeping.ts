@@ -30,7 +30,7 @@ export function startHousekeeping(parts: Housekeeping): { close(): void } {
   };
   const pruned = parts.metrics.counter(
     "blemees_events_pruned_total",
-    "Frames that retention removed: by the limits of a session, or by the total.",
+    "Frames removed by retention: by the limits of one session, or by the total.",
   );
   for (const reason of ["session", "total"]) pruned.add(0, { reason });
   const timers = [

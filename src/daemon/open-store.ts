@@ -100,6 +100,6 @@ function reasonOf(error: unknown): string {
 
 function unusable(config: Config, reason: string, cause?: unknown): CodedError {
   const { path, flag } = placeOf(config) ?? { path: config.state_dir, flag: "--state-dir" };
-  const message = `cannot keep the history in ${path}: ${reason}. Fix that, choose another place with ${flag} DIR, or keep it in memory with BLEMEESD_STORE=memory`;
+  const message = `cannot keep the history in ${path}: ${reason}. Fix this, use another directory with ${flag} DIR, or keep the history in memory with BLEMEESD_STORE=memory`;
   return new CodedError("internal", message, { cause });
 }

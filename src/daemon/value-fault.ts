@@ -9,6 +9,8 @@ export function valueFault(issue: z.core.$ZodIssue | undefined, value: unknown, 
   const told = issue.message
     .replace(/^(Invalid (input|option)|Too (small|big)): /, "")
     .replace(/, received .*$/, "")
+    .replace("expected number to be >=0", "must be 0 or more")
+    .replace("expected int", "expected a whole number")
     .replace("expected array", 'expected a list, ["…"]')
     .replace("expected record", 'expected a table, { NAME = "…" }')
     .replace("expected string to have >=1 characters", "expected a text that is not empty");

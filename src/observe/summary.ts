@@ -92,7 +92,7 @@ export function turnSummary(event: TurnEvent): string {
 const DECISIONS: Readonly<Record<Decision, string>> = {
   accept: "approved",
   acceptForSession: "approved for this session",
-  acceptAlways: "approved for good",
+  acceptAlways: "approved permanently",
   decline: "declined",
   cancel: "declined, and the turn stopped",
 };

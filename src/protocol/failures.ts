@@ -5,16 +5,16 @@
 export const FAILURES = {
   auth_failed: "The agent is not logged in, or its key is refused. Log in with the agent's own program.",
   quota_exceeded:
-    "The account has no credit left, or its usage limit is reached. Waiting a moment does not help.",
-  rate_limited: "The model's service got too many requests. Try again later.",
+    "The account has no credit left, or its usage limit is reached. Retrying soon does not help.",
+  rate_limited: "The model's service received too many requests. Try again later.",
   overloaded: "The model's service, or the model, is at capacity. Try again later, or use another model.",
   server_error: "The model's service failed. Try again.",
   network: "The model's service could not be reached, or the connection was cut.",
   context_overflow: "The conversation is too long for the model. Compact it, or start a new session.",
-  model_not_found: "The service does not know the model, or the account may not use it.",
+  model_not_found: "The service does not have this model, or the account may not use it.",
   bad_request: "The service refused the request as invalid. Check the agent's settings.",
   refused: "The model, or a content filter, refused to answer this. Rephrase it.",
-  agent_error: "Any other failure; the message has the agent's own words.",
+  agent_error: "Any other failure; the message is the agent's own.",
 } as const;
 export type FailureCode = keyof typeof FAILURES;
 

@@ -60,7 +60,7 @@ export async function askModel(
   if (signal.aborted || second.estimatedTokens >= first.estimatedTokens) return response;
   emit({
     type: "warning",
-    message: `${provider.key} found the conversation too long for ${provider.model}: it was compacted and is sent again`,
+    message: `${provider.key} rejected the conversation as too long for ${provider.model}; it was compacted and sent again`,
   });
   return ask(second);
 }

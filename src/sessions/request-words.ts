@@ -34,7 +34,7 @@ export interface Responded {
 
 export function responded(row: RequestRow, given: Answer, repeated: boolean): Responded {
   const isCut = deliverable(row.payload, given) !== given;
-  const notice = `${row.backend} takes no reason with this answer, so the reason was not passed on`;
+  const notice = `${row.backend} accepts no reason with this answer, so the reason was not passed on`;
   return { request: withoutSecrets(row), repeated, ...(isCut ? { notice } : {}) };
 }
 

@@ -388,5 +388,5 @@ export class Session {
 }
 
 function checkPresent(client: Client): void {
-  if (client.isGone) throw new CodedError("session_unknown", "the client went away before it was served");
+  if (client.isGone) throw new CodedError("session_unknown", "the client disconnected before it was served");
 }

@@ -43,7 +43,7 @@ export function startedNotice(turn: Turn, backend: string): NoticeEvent {
 /** The reaper ends a turn whose owner has been gone for too long. */
 export function idleNotice(backend: string): NoticeEvent {
   const text =
-    "nobody owned the session for idle_timeout_s, so its running turn was ended; resume it to go on";
+    "nobody owned the session for idle_timeout_s, so its running turn was ended; resume the session to continue";
   return { type: "agent.notice", backend, level: "warn", category: "idle_timeout", text };
 }
 

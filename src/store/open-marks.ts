@@ -15,7 +15,7 @@ export function tryOpenMarks(
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     return new SeqMarks(nodeFileSystem, path);
   } catch (error) {
-    const message = `${path} cannot be used, so seqs may be used twice if the store is damaged: ${messageOf(error)}`;
+    const message = `${path} cannot be used, so seqs may be reused if the store is damaged: ${messageOf(error)}`;
     onRecovery({ kept_seq: 0, cut_bytes: 0, message });
     return undefined;
   }

@@ -23,7 +23,7 @@ const MORE: { readonly [In in Place]?: readonly (readonly [string, string])[] } 
     ["Ctrl-K Ctrl-U Ctrl-W Alt-D", "kill to the end, to the beginning, a word back, a word forth"],
     ["Ctrl-Y", "put back what was killed"],
   ],
-  choices: [["1 … 9", "mark the choice with this number"]],
+  choices: [["1 … 9", "select the choice with this number"]],
   question: [["1 … 9", "take or choose the option with this number"]],
 };
 

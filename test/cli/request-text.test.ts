@@ -1,6 +1,6 @@
 // What a person sees before deciding, and that nothing an agent writes can pass for our own words there.
 import { expect, test } from "vitest";
-import { requestLines, verbsFor } from "../../src/cli/request-text.ts";
+import { requestLines, requireOffered, verbsFor } from "../../src/cli/request-text.ts";
 import type { RequestPayload, RequestRow } from "../../src/client/index.ts";
 import { PAYLOAD, pending, QUESTIONS } from "../client/request-rows.ts";
 
@@ -14,7 +14,7 @@ function lines(
 const text = (...given: Parameters<typeof lines>): string => lines(...given).join("\n");
 
 /** What stands there without the rows that others wrote. */
-const ours = (all: readonly string[]): string[] => all.filter((line) => !/^ {2}[│┆] /.test(line));
+const ours = (all: readonly string[]): string[] => all.filter((line) => !/^ {2}(?: {4})?[│┆] /.test(line));
 
 test("the decision comes first, then each choice once, with what it remembers and writes to disk", () => {
   expect(text({ reason: "to build" })).toBe(
@@ -29,7 +29,7 @@ test("the decision comes first, then each choice once, with what it remembers an
       remembers │ allow Bash(mkdir:*)
     always                 do not ask again
       writes │ /w/.claude/settings.local.json
-  │ permissions.allow += Bash(mkdir:*)
+      │ permissions.allow += Bash(mkdir:*)
     decline [message…]     the agent continues without it
     cancel                 the turn ends
   Details: blemeesctl requests req_a1
@@ -83,6 +83,24 @@ test("a choice with an option says how it is chosen, and what it remembers", () 
   expect(verbsFor(pending({ payload: { title: "x", choices } }))).toBe("accept-session, decline");
 });
 
+test("an answer that a waiting request does not offer is refused with the choices, in the program's words", () => {
+  const choices: RequestPayload["choices"] = [
+    { decision: "acceptForSession", option: "mode-acceptEdits" },
+    { decision: "decline" },
+  ];
+  const row = pending({ payload: { title: "x", choices } });
+  for (const option of ["nope", undefined]) {
+    const said = option === undefined ? "accept-session" : "accept-session --option nope";
+    const answer = { decision: "acceptForSession" as const, ...(option === undefined ? {} : { option }) };
+    expect(() => requireOffered(row, answer)).toThrow(
+      `this request does not offer "${said}"; it offers: accept-session --option mode-acceptEdits, decline`,
+    );
+  }
+  requireOffered(row, { decision: "acceptForSession", option: "mode-acceptEdits" });
+  // The daemon says what became of one that is over.
+  requireOffered({ ...row, status: "resolved" }, { decision: "acceptAlways" });
+});
+
 test("a change is shown with its diff, and its input without the same texts again", () => {
   const shown = text({
     command: undefined,
@@ -123,11 +141,11 @@ test("questions are numbered, with their options and how to answer", () => {
   const shown = requestLines(pending({ payload: QUESTIONS, request_type: "user_input" }), "HINT", Infinity);
   expect(shown.join("\n")).toContain(
     `? demo asks 2 questions:
-  question 1 (choose one; or use your own words) │ Which colour?
+  question 1 (choose one; or type your own answer) │ Which colour?
   │ [Colour]
   │ • Red: warm
   │ • dark blue
-  question 2 (the answer is kept secret) │ Token?
+  question 2 (the answer is not shown) │ Token?
   Choices:
     answer 1=TEXT 2=TEXT …  the questions by number
     decline [message…]      the agent continues without it
@@ -272,6 +290,6 @@ test("a change of a line needs no word about newlines", () => {
 
 test("one that was cut for a list says so, and how to see all of it", () => {
   expect(text({}, Infinity, { is_cut: true })).toMatch(
-    /\n {2}\(cut: this is not all of it\)\n.*\n {2}Details: blemeesctl requests req_a1\n/s,
+    /\n {2}\(truncated: this is not the whole request\)\n.*\n {2}Details: blemeesctl requests req_a1\n/s,
   );
 });

@@ -35,6 +35,6 @@ test("a socket of another user is called that", () => {
 
 test("one that cannot be looked at is nobody's", () => {
   const { message } = explain(join(directory, "missing", "blemeesd.sock"), "EACCES");
-  expect(message).toContain("a directory on the way or a sandbox forbids it");
+  expect(message).toContain("a parent directory or a sandbox denies access");
   expect(message).not.toContain("another user");
 });

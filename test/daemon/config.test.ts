@@ -111,12 +111,15 @@ describe("checks", () => {
     ['log_level = "loud"', /log_level in the config file: /],
     ["max_line_bytes = 0", /max_line_bytes in the config file: /],
     ["ring_buffer_size = 1.5", /ring_buffer_size in the config file: /],
-    ["retention_total_bytes = -1", /retention_total_bytes in the config file: .*>=0/],
+    ["retention_total_bytes = -1", /retention_total_bytes in the config file: must be 0 or more, not -1$/],
     [
       'retention_total_bytes = "10 GB"',
       /retention_total_bytes in the config file: expected number, not "10 GB"/,
     ],
-    ["session_retention_days = 1.5", /session_retention_days in the config file: /],
+    [
+      "session_retention_days = 1.5",
+      /session_retention_days in the config file: expected a whole number, not 1\.5$/,
+    ],
     ['stall_s = "soon"', /stall_s in the config file: expected number, not "soon"/],
     ["idle_timeout_s = -1", /idle_timeout_s in the config file: /],
     ['store = "disk"', /store in the config file: /],

@@ -145,7 +145,7 @@ describe("a request that the provider finds too long", () => {
     const report = await stage.run("read it");
     expect(report).toMatchObject({ outcome: "completed", text: "fine" });
     expect(stage.of("warning").map(({ message }) => message)).toEqual([
-      "script found the conversation too long for m: it was compacted and is sent again",
+      "script rejected the conversation as too long for m; it was compacted and sent again",
     ]);
     const sizes = stage.of("context.compiled").map(({ estimatedTokens }) => estimatedTokens);
     expect(sizes[4]).toBeLessThan((sizes[3] ?? 0) * 0.7);

@@ -80,7 +80,7 @@ test("a reason that the agent cannot be given is not passed on, and the person w
   const request_id = await on.ask("n1", { payload });
   const order = { session_id: "s", request_id, answer: { decision: "decline" as const, message: "why" } };
   const first = await on.hub.respond(ann, { ...order, source: "tui" });
-  expect(first).toMatchObject({ repeated: false, notice: expect.stringMatching(/takes no reason/) });
+  expect(first).toMatchObject({ repeated: false, notice: expect.stringMatching(/accepts no reason/) });
   expect(first.request.answer).toEqual({ decision: "decline" });
   expect(on.backend.last.answered).toEqual([{ native_id: "n1", answer: { decision: "decline" } }]);
   // A reply that was lost is asked for again.

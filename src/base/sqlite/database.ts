@@ -131,11 +131,9 @@ function moveAside({ path, now, onRecovery }: Opening): void {
 }
 
 function inUse(path: string, cause: unknown): CodedError {
-  return new CodedError(
-    "internal",
-    `${path} is in use by another process; stop the other blemeesd, or give this one another --state-dir (BLEMEESD_STATE_DIR)`,
-    { cause },
-  );
+  return new CodedError("internal", `${path} is in use by another process, probably another blemeesd`, {
+    cause,
+  });
 }
 
 function isBusy(error: unknown): boolean {

@@ -8,13 +8,13 @@ const ANY = Number.POSITIVE_INFINITY;
 const SHOWN: Flag = {
   name: "shown",
   value: "HASH",
-  summary: "only what was looked at: the request with this shown_hash",
+  summary: "only the request with this shown_hash",
 };
 const INPUT: Flag = { name: "input", value: "JSON", summary: "run the tool with this input instead" };
 const OPTION: Flag = {
   name: "option",
   value: "NAME",
-  summary: "remember this instead of the request itself: an option that the request lists",
+  summary: "one of the options that the request lists",
 };
 
 /** `take`: the flag that takes a session over, shared with the other verbs. */
@@ -45,7 +45,7 @@ export function answerVerbs(take: Flag): Verb[] {
     {
       name: "always",
       usage: "always REQUEST",
-      summary: "the same for good; the request says what is written to disk",
+      summary: "the same, permanently; the request says what is written to disk",
       where: "both",
       words: [0, ANY],
       flags: [OPTION, ...flags],
@@ -54,7 +54,7 @@ export function answerVerbs(take: Flag): Verb[] {
     {
       name: "decline",
       usage: "decline [REQUEST] [message…]",
-      summary: "do not let it; the message is told to the agent",
+      summary: "refuse what the agent asks for; the message is passed on to it",
       where: "both",
       words: [0, ANY],
       verbatimFrom: 1,
@@ -66,7 +66,7 @@ export function answerVerbs(take: Flag): Verb[] {
     {
       name: "cancel",
       usage: "cancel [REQUEST] [message…]",
-      summary: "do not let it, and stop the turn",
+      summary: "refuse it and stop the turn",
       where: "both",
       words: [0, ANY],
       verbatimFrom: 1,

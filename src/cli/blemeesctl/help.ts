@@ -12,7 +12,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
     summary: "the daemon's socket (default: $BLEMEESD_SOCKET, $XDG_RUNTIME_DIR/blemeesd.sock, …)",
   },
   { name: "json", summary: "print the daemon's frames, one JSON object a line" },
-  { name: "help", short: "h", summary: "show help, also behind a command" },
+  { name: "help", short: "h", summary: "show help, also after a command" },
 ];
 export const PROGRAM_FLAGS: readonly Flag[] = [
   ...COMMON_FLAGS,

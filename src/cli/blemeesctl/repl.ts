@@ -135,9 +135,7 @@ export class Repl {
         void this.#connection?.write({ type: "blemeesd.ping", id: PROBE_ID }).catch(() => undefined);
       },
       gone: () =>
-        this.#giveUp(
-          `no answer from the daemon for ${(2 * silenceMs) / 1000} s; it may have to be restarted`,
-        ),
+        this.#giveUp(`no answer from the daemon for ${(2 * silenceMs) / 1000} s; it may need a restart`),
     });
     try {
       await script();

@@ -4,7 +4,7 @@ import type { Answer, Client, RequestRow, RequestsFilter, Responded } from "../.
 import { type Given, isNamed, isSameAnswer, pickRequest, splitRequest } from "../answers.ts";
 import { UsageError } from "../command.ts";
 import { answerText, outcome, settledLines } from "../request-outcome.ts";
-import { requestLines } from "../request-text.ts";
+import { requestLines, requireOffered } from "../request-text.ts";
 import { claim } from "./claim.ts";
 import { type ShellContext, show } from "./context.ts";
 import { answerInShell } from "./render.ts";
@@ -55,6 +55,7 @@ export async function answerRequest(
   const shown = typeof given.flags["shown"] === "string" ? given.flags["shown"] : undefined;
   const row = await meant(client, split, shown, verb, context);
   const answer = verb.answer(split, row, given.flags);
+  requireOffered(row, answer);
   // Whoever names no request has to see which one it was.
   if (split.request === undefined && !context.isJson) {
     context.output.ask(requestLines(row, "Answered:", context.output.talkColumns, { answer }).join("\n"));
@@ -96,6 +97,10 @@ async function meant(
     );
   } else if (verb.isRefusal) {
     return whole(client, pickRequest(await client.requests({ limit: MAX_CHOICE }), undefined));
+  }
+  if (split.request === undefined && split.text !== "" && verb.name !== "answer") {
+    const [word = ""] = split.words;
+    throw new UsageError(`"${word}" is not a request id (req_…); \`blemeesctl requests\` lists them`);
   }
   const pending = await client.requests({ limit: MAX_CHOICE });
   if (pending.length === 0) throw new UsageError("no pending requests");

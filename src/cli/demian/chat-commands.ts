@@ -44,13 +44,13 @@ export function readTyped(text: string): Typed {
   if (command === undefined) {
     const names = [...CHAT_COMMANDS.map((known) => known.name), ...Object.keys(ALIASES)];
     const near = didYouMean(said, names);
-    const hint = near || "; /help lists what there is";
-    const message = `no command ${said}${hint} (put a blank before it to send it)`;
+    const hint = near || "; /help lists the commands";
+    const message = `no command ${said}${hint} (to send this as text, put a space before it)`;
     return { kind: "unknown", message, isNear: near !== "" };
   }
   const word = rest.trim() === "" ? undefined : rest.trim();
   if (word !== undefined && !command.usage.includes("[")) {
-    const message = `${said} takes nothing behind it (put a blank before it to send it)`;
+    const message = `${said} takes no arguments (to send this as text, put a space before it)`;
     return { kind: "unknown", message, isNear: true };
   }
   return { kind: "command", name, word };

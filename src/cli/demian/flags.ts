@@ -1,7 +1,7 @@
 // The flags of demian, and which of its commands take which.
 import type { Flag } from "../command.ts";
 
-const HELP: Flag = { name: "help", short: "h", summary: "show help, also behind a command" };
+const HELP: Flag = { name: "help", short: "h", summary: "show help, also after a command" };
 const JSON_EVENTS: Flag = { name: "json", summary: "events as they happen, one JSON object a line" };
 const JSON_DOCUMENT: Flag = { name: "json", summary: "one JSON document" };
 

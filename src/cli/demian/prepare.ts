@@ -54,6 +54,6 @@ async function remember(settings: Settings, directory: string): Promise<Kept | u
     const chosen = sanitizeLine(`${choice.provider}, ${choice.model}`);
     return { isKept: true, text: `remembered for this project: ${chosen}` };
   } catch (error) {
-    return { isKept: false, text: `your choice is not remembered: ${sanitizeLine(messageOf(error))}` };
+    return { isKept: false, text: `your choice could not be saved: ${sanitizeLine(messageOf(error))}` };
   }
 }

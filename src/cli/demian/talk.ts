@@ -78,7 +78,7 @@ function commandIn(message: string | undefined): string | undefined {
 async function noticeOf(command: string, { io, output, isJson }: Context): Promise<number> {
   const text =
     command === "/compact"
-      ? "there is no conversation yet to compact; nothing was sent to the model"
+      ? "there is no conversation to compact yet; nothing was sent to the model"
       : `${command} works in a conversation (run demian without a message); nothing was sent to the model`;
   if (isJson) await output.json({ type: "notice", command, message: text });
   else io.stderr.write(`· ${text}\n`);

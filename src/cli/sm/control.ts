@@ -50,7 +50,7 @@ export const RM: Command = {
   summary: "end and forget a session for good: history, queue, requests",
   words: [1, 1],
   completes: "session",
-  flags: [TREE, { name: "yes", short: "y", summary: "do not ask whether it is meant" }],
+  flags: [TREE, { name: "yes", short: "y", summary: "do not ask for confirmation" }],
   examples: ["rm fixer --yes"],
   async run({ words, flags }, context) {
     const http = await context.connect();

@@ -15,7 +15,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
   { name: "json", summary: "one JSON document, or one a line where it streams" },
   { name: "quiet", short: "q", summary: "no talk on stderr, only errors" },
   { name: "no-start", summary: "do not start the daemon when it is not running" },
-  { name: "help", short: "h", summary: "show help, also behind a command" },
+  { name: "help", short: "h", summary: "show help, also after a command" },
 ];
 export const PROGRAM_FLAGS: readonly Flag[] = [
   ...COMMON_FLAGS,

@@ -147,7 +147,9 @@ function filterOf(given: Arguments): SessionsFilter {
   const limit = numberFlag(given, "limit", { least: 1, isWhole: true });
   for (const name of state ?? []) {
     if (!ACTIVITY_STATE_NAMES.includes(name as never))
-      throw new UsageError(`no state ${name}${didYouMean(name, ACTIVITY_STATE_NAMES)}`);
+      throw new UsageError(
+        `unknown state "${name}"${didYouMean(name, ACTIVITY_STATE_NAMES) || `; states are ${ACTIVITY_STATE_NAMES.join(", ")}`}`,
+      );
   }
   return {
     ...(agent === undefined ? {} : { backend: agent === "codex-app" ? "codex" : agent }),

@@ -15,7 +15,7 @@ import {
 } from "../answers.ts";
 import { type Arguments, type Flag, UsageError } from "../command.ts";
 import { answerText, outcome, settledLines } from "../request-outcome.ts";
-import { requestLines } from "../request-text.ts";
+import { requestLines, requireOffered } from "../request-text.ts";
 import { ANY, type Command, type Context, show, textFlag } from "./command.ts";
 import { findSession } from "./find.ts";
 import { hintFor, SM_WORDS } from "./request-words.ts";
@@ -23,9 +23,9 @@ import { hintFor, SM_WORDS } from "./request-words.ts";
 const SHOWN: Flag = {
   name: "shown",
   value: "HASH",
-  summary: "only if it is still what was looked at: its shown_hash",
+  summary: "only if the request still has this shown_hash",
 };
-const YES: Flag = { name: "yes", short: "y", summary: "do not ask whether it is meant" };
+const YES: Flag = { name: "yes", short: "y", summary: "do not ask for confirmation" };
 
 export const REQUESTS: Command = {
   name: "requests",
@@ -74,11 +74,11 @@ export const APPROVE: Command = {
   completes: "request",
   flags: [
     { name: "session", summary: "and do not ask again until the agent ends" },
-    { name: "always", summary: "and never again; the request says what is written to disk" },
+    { name: "always", summary: "and never ask again; the request says what is written to disk" },
     {
       name: "option",
       value: "NAME",
-      summary: "with --session or --always: remember this instead, an option that the request lists",
+      summary: "with --session or --always: one of the options that the request lists",
     },
     { name: "input", value: "JSON", summary: "run the tool with this input instead" },
     SHOWN,
@@ -92,7 +92,8 @@ export const APPROVE: Command = {
       throw new UsageError("--option needs --session or --always");
     const decision = flags["always"] ? "acceptAlways" : flags["session"] ? "acceptForSession" : "accept";
     return answerWith(given, context, (split, row) => {
-      if (row.payload.questions !== undefined) throw new UsageError(`it asks a question: ${hintFor(row)}`);
+      if (row.payload.questions !== undefined)
+        throw new UsageError(`this request asks a question. ${hintFor(row)}`);
       return decisionOf(decision, split, {
         option: textFlag(given, "option"),
         input: textFlag(given, "input"),
@@ -105,7 +106,7 @@ export const DECLINE: Command = {
   name: "decline",
   aliases: ["deny"],
   usage: "decline REQUEST [message…]",
-  summary: "do not let it; the message is told to the agent",
+  summary: "refuse what the agent asks for; the message is passed on to it",
   words: [1, ANY],
   completes: "request",
   flags: [{ name: "cancel", summary: "and stop the turn" }, SHOWN, YES],
@@ -132,7 +133,7 @@ async function answerWith(
 ): Promise<number> {
   const [request = "", ...said] = given.words;
   if (!REQUEST_ID.test(request))
-    throw new UsageError(`${request} is no request (req_…): sm requests lists them`);
+    throw new UsageError(`"${request}" is not a request id (req_…); \`sm requests\` lists them`);
   const words = await filled(said, context);
   const http = await context.connect();
   const row = await findRequest(http, request);
@@ -143,6 +144,7 @@ async function answerWith(
     );
   const split: Given = { request, text: words.join(" "), words };
   const answer = answerFor(split, row);
+  requireOffered(row, answer, SM_WORDS);
   const name = context.isJson ? undefined : await sessionName(http, row);
   if (!(await isMeant(given, context, { split, row, answer, name }))) return 1;
   const responded = await http.respond(row.session_id, row.request_id, answer, {

@@ -217,8 +217,8 @@ function questionParts(question: Question, at: number): RequestPart[] {
   const { options = [], multi_select, allows_other, is_secret, header } = question;
   const how = [
     ...(options.length === 0 ? [] : [multi_select ? "choose any" : "choose one"]),
-    ...(options.length > 0 && allows_other ? ["or use your own words"] : []),
-    ...(is_secret ? ["the answer is kept secret"] : []),
+    ...(options.length > 0 && allows_other ? ["or type your own answer"] : []),
+    ...(is_secret ? ["the answer is not shown"] : []),
   ];
   return [
     ...quote(`question ${at + 1}${how.length === 0 ? "" : ` (${how.join("; ")})`}`, question.question),

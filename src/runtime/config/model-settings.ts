@@ -7,9 +7,7 @@ export const modelSettings = {
   model: z.string().min(1).optional().describe("The model that is asked unless another one is chosen."),
   contextTokens: tokens
     .optional()
-    .describe(
-      "How many tokens the model takes in one request, with its answer. Default: see Long conversations.",
-    ),
+    .describe("The model's context window in tokens, including the answer. Default: see Long conversations."),
   maxTokens: tokens.optional().describe("The longest answer."),
   temperature: z.number().min(0).max(2).optional().describe("As the vendor understands it."),
   maxRetries: z

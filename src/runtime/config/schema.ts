@@ -185,7 +185,7 @@ export const HookConfig = z.strictObject({
 const MainContext = z.strictObject({
   maxContextTokens: tokens
     .optional()
-    .describe("The most that one request shows to the model, estimated. Default: by the model."),
+    .describe("Maximum tokens in one request, estimated. Default: depends on the model."),
   compactAtRatio: ratio
     .default(0.7)
     .describe("Older turns are folded into a summary from this part of it on."),
@@ -209,9 +209,7 @@ const MainContext = z.strictObject({
     .int()
     .min(0)
     .default(2)
-    .describe(
-      "How many results of sub-agents stay as they are when turns are folded; older ones become a ledger.",
-    ),
+    .describe("How many sub-agent results are kept whole when turns are folded; older ones are summarized."),
   maxDelegateResultTokens: tokens
     .default(1000)
     .describe("The longest result of a sub-agent that the main agent reads."),
@@ -278,7 +276,7 @@ export const DemianConfig = z.strictObject({
       writable: z
         .array(z.string().regex(/^(\/|~\/)[^\0]*$/, "expected a path that begins with / or ~/"))
         .default([])
-        .describe("More directories that commands may write. They must exist."),
+        .describe("More directories that commands may write to. They must exist."),
     })
     .prefault({}),
   persistentGrants: z

@@ -165,7 +165,7 @@ function inputLines(input: unknown): string[] {
 }
 
 function describeSandbox(adapter: string): string {
-  if (adapter === "off") return "off: the command can do everything that you can";
-  if (adapter === "env-only") return "env-only: the command can do everything that you can";
+  if (adapter === "off") return "off: the command can do everything you can";
+  if (adapter === "env-only") return "env-only: the command can do everything you can";
   return revealLine(adapter);
 }

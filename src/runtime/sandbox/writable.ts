@@ -90,11 +90,13 @@ export async function resolveWritable(
     paths.map(async (path) => {
       const refuse = (why: string) => new CodedError("config_invalid", `sandbox.writable: ${path} ${why}`);
       const place = await resolvePlace(path.replace(/^~(?=\/|$)/, home));
-      if (place?.kind !== "directory") throw refuse("is no directory; make it, or leave it out");
+      if (place?.kind !== "directory")
+        throw refuse("is not a directory; create it, or remove it from the list");
       const realHome = (await resolvePlace(home))?.path ?? home;
-      if (isWithin(place.path, realHome)) throw refuse("holds your home directory; name a directory in it");
+      if (isWithin(place.path, realHome))
+        throw refuse("contains your home directory; use a directory below it");
       if (/^\/(proc|sys|dev|etc|usr|bin|sbin|lib[^/]*|boot)(\/|$)/.test(place.path))
-        throw refuse("belongs to the system; commands may not write there");
+        throw refuse("is a system directory; commands may not write there");
       const hidden = (await Promise.all(hide.map(resolvePlace))).flatMap((one) => one?.path ?? []);
       if (hidden.some((secret) => isWithin(secret, place.path))) throw refuse("is hidden from commands");
       return place.path;

@@ -88,7 +88,7 @@ function signalOf(socket: Socket, outgoing: HttpBindings["outgoing"], dismissed:
     dismissed.removeEventListener("abort", dismiss);
     socket.off("close", leave);
     outgoing.off("close", leave);
-    over.abort(new CodedError("invalid_message", "the client went away"));
+    over.abort(new CodedError("invalid_message", "the client disconnected"));
   };
   if (dismissed.aborted) dismiss();
   dismissed.addEventListener("abort", dismiss, { once: true });

@@ -18,7 +18,7 @@ export async function readBody(incoming: IncomingMessage, maxBytes: number): Pro
 }
 
 export function oversizeError(maxBytes: number): CodedError {
-  return new CodedError("oversize_message", `a body may have at most ${maxBytes} bytes (max_line_bytes)`);
+  return new CodedError("oversize_message", `the body exceeds ${maxBytes} bytes (max_line_bytes)`);
 }
 
 function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {

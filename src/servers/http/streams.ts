@@ -50,7 +50,7 @@ export class Streams {
         `${this.#open.size} event streams are open; close one or wait`,
       );
     }
-    if (outgoing.socket === null) throw new CodedError("invalid_message", "the client went away");
+    if (outgoing.socket === null) throw new CodedError("invalid_message", "the client disconnected");
     const stream = new EventStream(outgoing, outgoing.socket, this.#limits.outboxBytes, () =>
       this.#open.delete(stream),
     );

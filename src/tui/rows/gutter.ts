@@ -41,6 +41,10 @@ export function cutBarRow(line: Line, width: number): Piece[] {
 }
 
 /** Behind a bar, another one where the line goes on; nothing is lost or added. */
-export function barRows(line: Line, width: number): Piece[][] {
-  return wrapHard(line, width - BAR.text.length).map((row, at) => [at === 0 ? BAR : BROKEN, ...row]);
+export function barRows(line: Line, width: number, indent = ""): Piece[][] {
+  const rows = wrapHard(line, width - indent.length - BAR.text.length);
+  return rows.map((row, at) => {
+    const bar = at === 0 ? BAR : BROKEN;
+    return [{ ...bar, text: indent + bar.text }, ...row];
+  });
 }

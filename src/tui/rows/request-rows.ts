@@ -80,7 +80,7 @@ function cardLines(
     ...(isLiteral
       ? own([piece("  (some \\x… or <U+…> are spelled out in the text itself)", STYLE.warn)], room)
       : []),
-    ...(row.is_cut ? own([piece("  (cut: this is not all of it)", STYLE.bad)], room) : []),
+    ...(row.is_cut ? own([piece("  (truncated: this is not the whole request)", STYLE.bad)], room) : []),
   ];
 }
 
@@ -104,7 +104,7 @@ export function partLines(part: RequestPart, width: number, theme: RowTheme, ind
     const id = part.id === undefined ? [] : [piece(" "), ...line(part.id, STYLE.dim, theme)];
     return own([piece(indent + part.text, STYLE.dim), ...id], width);
   }
-  const rows = quoteRows(part, width, theme);
+  const rows = quoteRows(part, width, theme, indent.slice(2));
   if (part.title === undefined) return rows;
   const [first = []] = rows;
   const beside = [piece(indent + part.title, STYLE.dim), piece(" │ ", STYLE.dim), ...first.slice(1)];
@@ -112,12 +112,12 @@ export function partLines(part: RequestPart, width: number, theme: RowTheme, ind
   return [...own([piece(`${indent}${part.title}:`, STYLE.dim)], width), ...rows];
 }
 
-function quoteRows({ text, form }: RequestQuote, width: number, theme: RowTheme): Piece[][] {
-  if (form === "line") return barRows(line(text, STYLE.bold, theme), width);
+function quoteRows({ text, form }: RequestQuote, width: number, theme: RowTheme, indent: string): Piece[][] {
+  if (form === "line") return barRows(line(text, STYLE.bold, theme), width, indent);
   return text
     .replace(/\n$/, "")
     .split("\n")
-    .flatMap((one) => barRows(revealedLine(one, lookOf(one, form), theme.isAscii ?? false), width));
+    .flatMap((one) => barRows(revealedLine(one, lookOf(one, form), theme.isAscii ?? false), width, indent));
 }
 
 function lookOf(text: string, form: "text" | "diff" | "command"): string {

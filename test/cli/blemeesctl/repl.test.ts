@@ -62,7 +62,7 @@ test("a script gives up on a daemon that does not answer, and says so", async ()
   await hasty.connect();
   await hasty.attended(() => feedFrom(Readable.from([Buffer.from("open s1 backend=demo\nstatus\n")]), hasty));
   expect(hasty.hasFailed).toBe(true);
-  expect(printed.at(-1)).toBe("· no answer from the daemon for 0.04 s; it may have to be restarted");
+  expect(printed.at(-1)).toBe("· no answer from the daemon for 0.04 s; it may need a restart");
   await hasty.disconnect();
 });
 

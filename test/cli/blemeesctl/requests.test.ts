@@ -70,6 +70,17 @@ test("a detached session's request is answered from the shell, with the hash of 
   expect(said.at(-1)).toMatchObject({ answer: { decision: "accept" }, shown_hash: "hash-a1", source: "api" });
 });
 
+test("a word that is not a request id is named, and no request is shown or answered", async () => {
+  const said: Json[] = [];
+  server.responder = ledger(said, false);
+  const { code, stderr } = await run(["accept", "nope", "x"]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^blemeesctl: "nope" is not a request id \(req_…\); `blemeesctl requests` lists them\n/,
+  );
+  expect(said).toEqual([]);
+});
+
 test.each([["accept"], ["always"], ["accept-session"], ["accept", "req_"], ["answer", "1=x"]])(
   "%s %s lets nothing through that was not named: the request is shown, with what to type",
   async (...args) => {
@@ -129,7 +140,7 @@ test("requests goes through all pages, tells what is cut, and stops at a limit",
   const ids = (await run(["requests", "--ids"])).stdout.trim().split("\n");
   expect(ids).toEqual(["a0001", "b0001", "a0002", "b0002", "a0003", "b0003"].map((name) => `req_${name}`));
   const { stdout } = await run(["requests"]);
-  expect(stdout).toContain("(cut: this is not all of it)");
+  expect(stdout).toContain("(truncated: this is not the whole request)");
   asked.length = 0;
   expect((await run(["requests", "--ids", "--limit", "3"])).stdout.trim().split("\n")).toHaveLength(3);
   expect(asked.map(({ limit, after }) => [limit, after])).toEqual([

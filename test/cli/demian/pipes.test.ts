@@ -155,7 +155,7 @@ describe("without a terminal", () => {
   });
 
   test.each([
-    ["/compact", "there is no conversation yet to compact"],
+    ["/compact", "there is no conversation to compact yet"],
     ["/model other", "/model works in a conversation"],
     ["/help", "/help works in a conversation"],
     ["/exit", "/exit works in a conversation"],
@@ -176,7 +176,9 @@ describe("without a terminal", () => {
   test("a command that does not exist is wrong usage, and names the one that was meant", async () => {
     const { code, stderr } = await run(["/compat"]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/no command \/compat; did you mean \/compact\?.*put a blank before it to send it/);
+    expect(stderr).toMatch(
+      /no command \/compat; did you mean \/compact\?.*to send this as text, put a space before it/,
+    );
     expect(model.requests).toEqual([]);
   });
 

@@ -19,14 +19,14 @@ describe("typed", () => {
     [" /exit is a command", { kind: "message", text: "/exit is a command" }],
     ["/quit", { kind: "command", name: "/exit", word: undefined }],
     ["/model gpt 5 ", { kind: "command", name: "/model", word: "gpt 5" }],
-    ["/exit now", { kind: "unknown", message: expect.stringContaining("takes nothing"), isNear: true }],
+    ["/exit now", { kind: "unknown", message: expect.stringContaining("takes no arguments"), isNear: true }],
     [
       "/compcat",
       { kind: "unknown", message: expect.stringContaining("did you mean /compact?"), isNear: true },
     ],
     [
       "/tmp is full",
-      { kind: "unknown", message: expect.stringContaining("put a blank before it"), isNear: false },
+      { kind: "unknown", message: expect.stringContaining("put a space before it"), isNear: false },
     ],
   ])("%j", (text, typed) => {
     expect(readTyped(text)).toEqual(typed);

@@ -110,6 +110,12 @@ describe("what an agent asks", () => {
     const request = await requestOf(id);
     expect(await sm("approve", request.slice(0, 5))).toMatchObject({ code: 2 });
     expect(await sm("approve", "it")).toMatchObject({ code: 2 });
+    expect(await sm("approve", request, "--always")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^sm: this request does not offer "approve --always"; it offers: approve, approve --session, decline, /,
+      ),
+    });
     expect(await sm("approve", request, "--shown", "0000")).toMatchObject({ code: 1 });
     expect(await requestOf(id)).toBe(request);
     expect(await sm("decline", request, "not", "now")).toMatchObject({ code: 0 });
@@ -203,6 +209,8 @@ test.each([
   [["tail"], "usage: sm tail ID"],
   [["all", "--satte", "idle"], "did you mean --state?"],
   [["all", "--state", "idel"], "did you mean idle?"],
+  [["all", "--state", "x9"], 'unknown state "x9"; states are working, thinking, '],
+  [["approve", "x9"], '"x9" is not a request id (req_…); `sm requests` lists them'],
   [["wait", "x", "--timeout", "soon"], "--timeout is a number"],
   [["spawn", "demo", "--wait"], "--wait needs a prompt"],
 ])("%j is wrong usage: %s", async (args, help) => {

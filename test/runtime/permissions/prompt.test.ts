@@ -41,9 +41,7 @@ describe("promptLines", () => {
   });
 
   test("says what it means when nothing holds the command", () => {
-    expect(promptLines(prompt({ command: "ls", sandbox: "off" })).join("\n")).toContain(
-      "everything that you can",
-    );
+    expect(promptLines(prompt({ command: "ls", sandbox: "off" })).join("\n")).toContain("everything you can");
   });
 
   test("a long command of many lines is shown whole, and nothing in it is hidden", () => {

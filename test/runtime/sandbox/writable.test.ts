@@ -115,9 +115,9 @@ describe.skipIf(reason !== undefined)("in the sandbox a command", () => {
   });
 
   test.each([
-    ["missing", "is no directory"],
-    ["home", "holds your home directory"],
-    ["", "holds your home directory"],
+    ["missing", "is not a directory"],
+    ["home", "contains your home directory"],
+    ["", "contains your home directory"],
     ["state", "is hidden from commands"],
     ["home/.ssh", "is hidden from commands"],
     ["link", "is hidden from commands"],
@@ -125,7 +125,7 @@ describe.skipIf(reason !== undefined)("in the sandbox a command", () => {
     put("home/.ssh/id", "");
     symlinkSync(at("home/.ssh"), at("link"));
     await expect(open({ writable: [at(path)] })).rejects.toThrow(why);
-    await expect(open({ writable: ["/etc"] })).rejects.toThrow("belongs to the system");
-    await expect(open({ writable: ["/"] })).rejects.toThrow("holds your home directory");
+    await expect(open({ writable: ["/etc"] })).rejects.toThrow("is a system directory");
+    await expect(open({ writable: ["/"] })).rejects.toThrow("contains your home directory");
   });
 });

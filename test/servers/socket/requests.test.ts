@@ -86,13 +86,13 @@ describe("a request", () => {
     expect(lastText(client, session_id)).toContain("Blue");
   });
 
-  test("that takes no reason is declined without it, and the reply says so", async () => {
+  test("that accepts no reason is declined without it, and the reply says so", async () => {
     const { client, session_id, row } = await waitingDemo(await daemon.connect(), {}, "ask");
     const reply = await respond(client, row, { decision: "decline", message: "not now" });
     expect(reply).toMatchObject({
       type: "blemeesd.responded",
       request: { answer: { decision: "decline" } },
-      notice: expect.stringMatching(/^demo takes no reason/),
+      notice: expect.stringMatching(/^demo accepts no reason/),
     });
     await client.next(isOf("agent.result", session_id));
   });

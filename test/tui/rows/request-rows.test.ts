@@ -62,7 +62,7 @@ test("what others wrote is the same as on the command line", () => {
 
 test("a request that is cut says so", () => {
   const rows = requestRows(pending({ is_cut: true }), 80, PLAIN);
-  expect(rows.map(({ text }) => text)).toContain("  (cut: this is not all of it)");
+  expect(rows.map(({ text }) => text)).toContain("  (truncated: this is not the whole request)");
 });
 
 test("a diff has its colours, and every sign of it", () => {

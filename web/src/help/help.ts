@@ -16,7 +16,7 @@ const GROUPS: readonly Group[] = [
     title: "On a request, while its card has the focus",
     rows: [
       ...Object.values(CARD_KEYS).map(({ key, label, what = label }) => ({ keys: [key], what })),
-      { keys: ["1", "…", "9"], what: "Mark the choice with this number; Enter takes it" },
+      { keys: ["1", "…", "9"], what: "Select the choice with this number; Enter takes it" },
       { keys: [DETAILS_KEY], what: "Show or hide the details" },
     ],
   },

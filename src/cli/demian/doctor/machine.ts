@@ -29,7 +29,7 @@ export async function checkSandbox(config: SandboxConfig, cwd: string, env: Env)
     return {
       name,
       status: "warn",
-      text: "off: commands can do everything that you can",
+      text: "off: commands can do everything you can",
       todo: 'sandbox.mode "workspace-write" holds them',
     };
   }

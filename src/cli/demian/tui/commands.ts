@@ -34,7 +34,7 @@ export function commandsOf(deeds: Deeds): readonly DriverCommand[] {
           if (word !== "" && !takesWord) {
             throw new CodedError(
               "bad_command",
-              `${name} takes nothing behind it (put a blank before it to send it)`,
+              `${name} takes no arguments (to send this as text, put a space before it)`,
             );
           }
           await run(word);

@@ -35,7 +35,7 @@ export function lateCommands(session: SessionDriver, http: HttpClient): readonly
     summary,
     async run(rest) {
       if (rest.trim() !== "") {
-        throw new CodedError("bad_command", `${COMPACT} takes nothing behind it`);
+        throw new CodedError("bad_command", `${COMPACT} takes no arguments`);
       }
       const { turn, queued } = await http.session(session.session_id);
       // The screen refuses it too, but others talk to the session as well.

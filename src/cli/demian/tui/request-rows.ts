@@ -108,7 +108,7 @@ function titleOf({ invocation }: PermissionPrompt): string | undefined {
 function reasonOf({ reason, sandbox, widens, executor, invocation }: PermissionPrompt): string {
   return [
     reason,
-    isOpen(sandbox) ? `Sandbox ${sandbox}: the command can do everything that you can.` : undefined,
+    isOpen(sandbox) ? `Sandbox ${sandbox}: the command can do everything you can.` : undefined,
     widens ? WIDENS : undefined,
     executor === undefined ? undefined : `${executor} runs it itself, outside of demian's sandbox.`,
     ...(invocation === undefined ? [] : startWords(invocation)),

@@ -43,7 +43,7 @@ describe("a permission", () => {
     expect(RequestSchema.parse(row)).toEqual(row);
     expect(row.shown_hash).toBe(createHash("sha256").update(JSON.stringify(row.payload)).digest("hex"));
     expect(row).toMatchObject({ request_type: "command", item_id: "call_0~2", status: "pending" });
-    expect(row.payload.reason).toMatch(/^Sandbox off: .*everything that you can/);
+    expect(row.payload.reason).toMatch(/^Sandbox off: .*everything you can/);
     expect(asking.waiting).toEqual({ permissions: 1, questions: 0 });
   });
 

@@ -319,7 +319,7 @@ describe("on a daemon", () => {
     expect(JSON.stringify(after?.[1])).toContain("[Summary of the earlier conversation]");
   });
 
-  test("/compact is refused while a turn runs, and takes nothing behind it", async () => {
+  test("/compact is refused while a turn runs, and takes no arguments", async () => {
     const more = gate();
     model.script(stuck("thinking", more.passed));
     const { driver, watcher } = await open();
