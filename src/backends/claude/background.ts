@@ -15,7 +15,10 @@ export function followBackground(state: ClaudeState, frame: JsonObject): void {
       if (frame["task_type"] === "local_agent" && frame["is_backgrounded"] === true) launch(state, id);
       return;
     case "task_notification":
-      if (id !== undefined) finish(state, id);
+      if (id === undefined) return;
+      // No turn tells of one that was stopped (2.1.197, 2.1.325).
+      if (frame["status"] === "stopped") state.background.delete(id);
+      else finish(state, id);
       return;
     case "background_tasks_changed":
       seeList(state, frame["tasks"]);

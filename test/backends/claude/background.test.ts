@@ -85,3 +85,12 @@ test("without state events a sub-agent is forgotten as it ends: nothing else wou
   translate(state, ended());
   expect(isBusy(state)).toBe(false);
 });
+
+test("one that was stopped leaves claude idle: no turn tells of it, and no other idle follows", () => {
+  const state = stateOf();
+  for (const frame of [RUNNING, started({}), RESULT, IDLE]) translate(state, frame);
+  expect(isBusy(state)).toBe(true);
+  translate(state, system("task_notification", { task_id: "a1", status: "stopped" }));
+  translate(state, system("background_tasks_changed", { tasks: [] }));
+  expect(isBusy(state)).toBe(false);
+});
