@@ -78,12 +78,15 @@ export async function startChild(order: ChildOrder, handlers: ChildHandlers): Pr
   } catch (cause) {
     throw spawnError(order, cause);
   }
-  // Wired before the first await, so that no event of a short-lived process is missed.
-  const child = new Child(proc, { ...order, marker, pipes }, runId, handlers);
-  await new Promise<void>((resolve, reject) => {
+  const started = new Promise<void>((resolve, reject) => {
     proc.once("spawn", resolve);
     proc.once("error", (cause) => reject(spawnError(order, cause)));
   });
+  // Out of descriptors, Node creates no streams and reports the reason a moment later.
+  if (proc.stdin === undefined) await started;
+  // Wired before the first await, so that no event of a short-lived process is missed.
+  const child = new Child(proc, { ...order, marker, pipes }, runId, handlers);
+  await started;
   return child;
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Frame, RawClient } from "../../support/raw-client.ts";
-import { ask, isOf, newId, openDemo, say, useDaemon } from "./talk.ts";
+import { ask, isOf, newId, openDemo, say, until, useDaemon } from "./talk.ts";
 
 const daemon = useDaemon();
 const LIVE_HERE = newId();
@@ -153,8 +153,11 @@ describe("a row", () => {
     client.close();
     const watcher = await daemon.connect();
     await ask(watcher, "watch", { session_id });
-    const row = (await list({ live: true })).rows.find((candidate) => candidate.session_id === session_id);
-    expect(row).toMatchObject({ attached: false });
+    // The daemon sees the hang-up when it gets to it.
+    const row = await until(
+      async () => (await list({ live: true })).rows.find((candidate) => candidate.session_id === session_id),
+      (found) => found?.["attached"] === false,
+    );
     expect(row).not.toHaveProperty("owner_pid");
     expect(row).not.toHaveProperty("title");
   });
