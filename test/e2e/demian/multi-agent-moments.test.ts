@@ -1,7 +1,7 @@
 // A delegation that is cut off at each of its moments: by a person, by the death of demian, by the death of the daemon.
 // What was begun has its end, in the order in which it was begun, nobody waits, nothing runs, and the session goes on.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bash, chatReply, stuck } from "../../support/model-server.ts";
+import { bash, chatReply, type Reply, stuck } from "../../support/model-server.ts";
 import type { Frame } from "../../support/raw-client.ts";
 import { type Asking, begin, listRequests, settle } from "../asks.ts";
 import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
@@ -20,8 +20,9 @@ afterAll(() => team.close());
 
 type Reach = (talk: Talk) => Promise<Asking>;
 
-async function started(talk: Talk): Promise<Asking> {
-  world.model.script(delegation());
+/** `next` is what the main agent's model says to the sub-agent's answer, which may come at any time. */
+async function started(talk: Talk, ...next: Reply[]): Promise<Asking> {
+  world.model.script(delegation(), ...next);
   const turn = begin(talk, "is the sum right?");
   await settle(turn, await turn.asked(), { decision: "accept" });
   return turn;
@@ -74,8 +75,7 @@ const MOMENTS: [name: string, reach: Reach][] = [
     "it is done and the main agent thinks about it",
     async (talk) => {
       other.script(chatReply("All is well."));
-      const turn = await started(talk);
-      world.model.script(stuck("So"));
+      const turn = await started(talk, stuck("So"));
       await talk.until(isOfMain);
       return turn;
     },
