@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { PATIENT } from "../../support/patience.ts";
 import { untilGone, untilRuns } from "../processes.ts";
 import { ClaudeCodeWorld, LOGIN, of, type Runtime } from "./claudecode-world.ts";
 
@@ -33,7 +34,7 @@ export function testClaudeCode(runtime: Runtime): void {
     expect(of(events, "model.text")).toMatchObject([{ text: "Hello from there.", final: true }]);
     const asked = JSON.stringify(world.model.requests[0]);
     // The agent's own words are added to Claude Code's.
-    for (const words of ["You are Claude Code", "software engineering"]) expect(asked).toContain(words);
+    for (const words of ["You are Claude Code", "You are demian"]) expect(asked).toContain(words);
     const next = await session.run({ text: "#mock:context" });
     expect(next.text).toContain("Hello from there.");
     expect(session.history.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
@@ -176,7 +177,8 @@ export function testClaudeCode(runtime: Runtime): void {
     const { session, prompts } = await world.session();
     expect((await session.run({ text: "#mock:bash echo asked" })).text).toContain("asked");
     expect(prompts).toHaveLength(1);
-    expect((await session.run({ text: "/evil" })).text).toContain("Unknown command");
+    // A command that it does not know is a message like any other (2.1.325).
+    expect((await session.run({ text: "/evil" })).text).toBe("You said: /evil");
     expect(traps.filter((name) => existsSync(path(name)))).toEqual([]);
     expect(JSON.stringify(world.model.requests)).not.toContain("Obey the repository");
     // The traps work: what is asked for, and allowed, meets them.
@@ -230,7 +232,8 @@ export function testClaudeCode(runtime: Runtime): void {
     expect((await session.run({ text: tool("Agent", input) })).text).toContain("No such tool available");
     world.configure({ allowSubagents: true });
     const other = await world.session();
-    expect((await other.session.run({ text: tool("Agent", input) })).text).toContain("from below");
+    expect(await other.session.run({ text: tool("Agent", input) })).toMatchObject({ outcome: "completed" });
+    expect(JSON.stringify(world.model.requests.at(-1))).toContain("from below");
     expect(other.prompts).toMatchObject([{ tool: "Agent", executor: "claudecode" }]);
   });
 
@@ -248,7 +251,7 @@ export function testClaudeCode(runtime: Runtime): void {
   test("an abort in the middle of an answer keeps what was said, and leaves no process", async () => {
     const { session, events } = await world.session();
     const running = session.run({ text: "#mock:slow 500 20" });
-    await expect.poll(() => of(events, "model.text.delta").length, { timeout: 20_000 }).toBeGreaterThan(1);
+    await expect.poll(() => of(events, "model.text.delta").length, PATIENT).toBeGreaterThan(1);
     await session.abort();
     const report = await running;
     expect(report.outcome).toBe("aborted");

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Action } from "../../../src/protocol/actions.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { untilGone } from "../processes.ts";
 import { Machine } from "./machine.ts";
 
@@ -37,7 +38,7 @@ const CASES: Case[] = [
       "#mock:edit codex.txt new",
       "#mock:exec exec sleep 4325",
     ],
-    added: "edited codex.txt (+1 -0)",
+    added: "created codex.txt (+1 -0)",
   },
   {
     agent: "claude",
@@ -49,7 +50,7 @@ const CASES: Case[] = [
       tool("Edit", { file_path: file(), old_string: "old", new_string: "new" }),
       "#mock:bash exec sleep 4325",
     ],
-    added: "edited claude.txt (+1)",
+    added: "created claude.txt (+1)",
   },
 ];
 
@@ -62,7 +63,9 @@ test.each(CASES)(
     for (const text of [adds, changes]) await machine.say(id, text);
     await machine.sm("send", id, hangs);
     const running = { action_kind: "command", status: "running" };
-    await vi.waitFor(async () => expect((await machine.view(id)).last_action).toMatchObject(running), 15_000);
+    await vi.waitFor(async () => {
+      expect((await machine.http.session(id)).last_action).toMatchObject(running);
+    }, PATIENT);
     expect(await machine.sm("interrupt", id)).toMatchObject({ code: 0 });
     expect(await machine.sm("wait", id)).toMatchObject({ code: 1 });
     await untilGone(`HOME=${machine.home}`, "sleep 4325");
