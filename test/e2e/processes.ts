@@ -1,6 +1,7 @@
 // The processes of an agent, seen from outside: everything that carries a mark in its environment.
 import { readdirSync, readFileSync } from "node:fs";
 import { vi } from "vitest";
+import { PATIENT } from "../support/patience.ts";
 
 export interface Process {
   pid: number;
@@ -31,23 +32,17 @@ export function processesWith(mark: string): Process[] {
 
 /** Waits until a process whose command starts with these words is there. */
 export function untilRuns(mark: string, words: string): Promise<Process> {
-  return vi.waitFor(
-    () => {
-      const found = processesWith(mark).find((process) => process.command.startsWith(words));
-      if (found === undefined) throw new Error(`"${words}" does not run with ${mark}`);
-      return found;
-    },
-    { timeout: 20_000, interval: 20 },
-  );
+  return vi.waitFor(() => {
+    const found = processesWith(mark).find((process) => process.command.startsWith(words));
+    if (found === undefined) throw new Error(`"${words}" does not run with ${mark}`);
+    return found;
+  }, PATIENT);
 }
 
 /** Waits until none of these processes is left whose command holds these words. */
 export function untilGone(mark: string, words = ""): Promise<void> {
-  return vi.waitFor(
-    () => {
-      const left = processesWith(mark).filter((process) => process.command.includes(words));
-      if (left.length > 0) throw new Error(`still there: ${JSON.stringify(left)}`);
-    },
-    { timeout: 5_000, interval: 20 },
-  );
+  return vi.waitFor(() => {
+    const left = processesWith(mark).filter((process) => process.command.includes(words));
+    if (left.length > 0) throw new Error(`still there: ${JSON.stringify(left)}`);
+  }, PATIENT);
 }

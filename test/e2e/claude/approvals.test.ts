@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { PATIENT } from "../../support/patience.ts";
 import type { MockAnthropic } from "../../tools/mock-anthropic.mjs";
 import { begin, choiceOf, listRequests, respond, settle } from "../asks.ts";
 import { markOf, untilGone } from "../processes.ts";
@@ -9,8 +10,11 @@ import { ofType, resume, type Talk } from "../world.ts";
 import { type ClaudeWorld, openWorld } from "./world.ts";
 
 let world: ClaudeWorld;
+/** For tests that leave nothing behind in their session: each claude costs a second to start. */
+let shared: Talk;
 beforeAll(async () => {
   world = await openWorld();
+  shared = await asking();
 });
 afterAll(() => world.close());
 
@@ -27,7 +31,7 @@ const userTexts = (request: MockAnthropic["requests"][number] | undefined): stri
 const tool = (name: string, input: object) => `#mock:tool ${name} ${JSON.stringify(input)}`;
 
 test("a command waits for its answer: accepted as it is, accepted with another input, declined with a message", async () => {
-  const talk = await asking();
+  const talk = shared;
   const first = begin(talk, "#mock:bash mkdir accepted");
   const row = await first.asked();
   expect(row).toMatchObject({ request_type: "command", status: "pending", backend: "claude" });
@@ -58,7 +62,7 @@ test("a command waits for its answer: accepted as it is, accepted with another i
 });
 
 test("cancel declines the tool and ends the turn; the next one works", async () => {
-  const talk = await asking();
+  const talk = shared;
   const turn = begin(talk, "#mock:bash mkdir cancelled");
   await settle(turn, await turn.asked(), { decision: "cancel" });
   const { result, frames } = await turn.end();
@@ -175,7 +179,7 @@ test("always, in a directory that nobody declared trusted: claude remembers it a
 });
 
 test("a change of a file shows what will be in it", async () => {
-  const talk = await asking();
+  const talk = shared;
   const file_path = join(world.cwd, "poem.txt");
   const turn = begin(talk, tool("Write", { file_path, content: "a rose is a rose\n" }));
   const row = await turn.asked();
@@ -189,7 +193,7 @@ test("a change of a file shows what will be in it", async () => {
 });
 
 test("a question is shown with its options, and claude gets the answer", async () => {
-  const talk = await asking();
+  const talk = shared;
   const options = [
     { label: "Red", description: "warm" },
     { label: "Blue", description: "cold" },
@@ -231,11 +235,11 @@ test("what a sub-agent asks reaches the session with its path", async () => {
   await settle(turn, row, { decision: "accept" });
   expect((await turn.end()).result["subtype"]).toBe("success");
   // Since 2.1.325 it works on behind the turn.
-  await vi.waitFor(() => expect(has("below")).toBe(true), { timeout: 20_000, interval: 10 });
+  await vi.waitFor(() => expect(has("below")).toBe(true), PATIENT);
 });
 
 test("an interrupt takes the request back; an answer comes too late, and the next turn works", async () => {
-  const talk = await asking();
+  const talk = shared;
   const turn = begin(talk, "#mock:bash mkdir too-late");
   const row = await turn.asked();
   talk.client.send({ type: "blemeesd.interrupt", session_id: talk.session_id });

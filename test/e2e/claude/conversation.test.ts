@@ -1,14 +1,18 @@
 // What a conversation with the real claude looks like through the daemon.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { ofType, resume } from "../world.ts";
+import { PATIENT } from "../../support/patience.ts";
+import { ofType, resume, type Talk } from "../world.ts";
 import { type ClaudeWorld, openWorld } from "./world.ts";
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 let world: ClaudeWorld;
+/** For tests that leave nothing behind in their session: each claude costs a second to start. */
+let shared: Talk;
 beforeAll(async () => {
   world = await openWorld();
+  shared = await world.session();
 });
 afterAll(() => world.close());
 
@@ -31,7 +35,7 @@ test("turns follow each other in one process, and the context grows", async () =
 });
 
 test("text and thinking arrive word by word, then whole", async () => {
-  const talk = await world.session();
+  const talk = shared;
   const turn = await talk.say("#mock:think I see now");
   const deltas = ofType(turn.frames, "agent.delta");
   const said = (kind: string) =>
@@ -43,7 +47,7 @@ test("text and thinking arrive word by word, then whole", async () => {
 });
 
 test("a tool runs: its use, its result and the answer that follows", async () => {
-  const talk = await world.session();
+  const talk = shared;
   const turn = await talk.say("#mock:bash echo from-the-shell");
   const [use] = ofType(turn.frames, "agent.tool_use");
   expect(use).toMatchObject({ name: "Bash" });
@@ -58,7 +62,7 @@ test("a tool runs: its use, its result and the answer that follows", async () =>
 });
 
 test("an image reaches the model", async () => {
-  const talk = await world.session();
+  const talk = shared;
   const source = { type: "base64", media_type: "image/png", data: PIXEL };
   const turn = await talk.say([
     { type: "image", source },
@@ -82,7 +86,7 @@ test("what a sub-agent does carries the tool call that started it", async () => 
     expect(JSON.stringify(ofType(found, "agent.tool_result"))).toContain("from-below");
     return found;
   };
-  const children = await vi.waitFor(childrenSoFar, { timeout: 20_000, interval: 10 });
+  const children = await vi.waitFor(childrenSoFar, PATIENT);
   expect(children.map((frame) => frame.type)).toContain("agent.tool_use");
   for (const child of children) expect(child["parent_tool_use_id"]).toBe(use?.["tool_use_id"]);
   expect(ofType(turn.frames, "agent.result")).toHaveLength(1);

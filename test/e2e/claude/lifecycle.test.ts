@@ -1,7 +1,8 @@
-// Interrupts, deaths and restarts of the real claude: what is left of its processes and of its memory.
+// Interrupts and deaths of the real claude: what is left of its processes and of its memory. Deaths of the daemon are in
+// approvals.test.ts.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { markOf, processesWith, untilGone, untilRuns } from "../processes.ts";
-import { ofType, resume } from "../world.ts";
+import { ofType } from "../world.ts";
 import { type ClaudeWorld, openWorld } from "./world.ts";
 
 let world: ClaudeWorld;
@@ -75,45 +76,4 @@ test("close leaves no process, also in the middle of a tool", async () => {
   await untilGone(markOf(talk.session_id));
   await watcher.next("blemeesd.session_closed");
   expect(ofType(watcher.frames, "agent.result")).toHaveLength(1);
-});
-
-test.each(["SIGTERM", "SIGKILL"] as const)(
-  "after %s of the daemon a session resumes with its context",
-  async (signal) => {
-    const talk = await world.session();
-    await talk.say("remember the red fox");
-    await world.restart(signal);
-    await untilGone(markOf(talk.session_id));
-    const again = await resume(world, talk);
-    expect(again.opened.type).toBe("blemeesd.opened");
-    expect((await again.say("#mock:context")).text).toContain("red fox");
-  },
-);
-
-test("a turn goes on without its owner and is replayed to the next one", async () => {
-  const talk = await world.session();
-  talk.send("#mock:slow 20 50");
-  const seen = await talk.until((frame) => frame.type === "agent.delta");
-  talk.client.close();
-  const again = await resume(world, talk, { last_seen_seq: seen["seq"] });
-  const result = await again.until((frame) => frame.type === "agent.result");
-  expect(result["subtype"]).toBe("success");
-  const seqs = again.client.frames.flatMap((frame) =>
-    frame["seq"] === undefined ? [] : [Number(frame["seq"])],
-  );
-  expect(seqs).toEqual(seqs.map((_, at) => Number(seen["seq"]) + 1 + at));
-});
-
-test("another client takes the session over, in the middle of a turn", async () => {
-  const talk = await world.session();
-  talk.send("#mock:slow 20 50");
-  await talk.until((frame) => frame.type === "agent.delta");
-  const next = await resume(world, talk, { last_seen_seq: 0 });
-  expect(await talk.until((frame) => frame.type === "blemeesd.session_taken")).toBeDefined();
-  expect((await next.until((frame) => frame.type === "agent.result"))["subtype"]).toBe("success");
-  talk.send("am I still the owner?");
-  expect(await talk.until((frame) => frame.type === "blemeesd.error")).toMatchObject({
-    code: "session_unknown",
-  });
-  expect((await next.say("#mock:text mine now")).text).toBe("mine now");
 });

@@ -11,11 +11,9 @@ afterAll(() => world.close());
 
 test("401 is told at once, as one error and one result, and the session can be used again", async () => {
   const talk = await world.session();
-  const startedMs = performance.now();
   const turn = await talk.say("#mock:err 401");
-  const tookMs = performance.now() - startedMs;
-  console.log(`401 to result: ${Math.round(tookMs)} ms, ${world.model.requests.length} requests`);
-  expect(tookMs).toBeLessThan(10_000);
+  // Far from the eleven that claude would send.
+  expect(world.model.requests.length).toBeLessThan(5);
   expect(ofType(turn.frames, "blemeesd.error").map((frame) => frame["code"])).toEqual(["auth_failed"]);
   expect(turn.result).toMatchObject({ subtype: "error", error: { code: "auth_failed" } });
   const next = await talk.say("#mock:text logged in again");

@@ -1,5 +1,6 @@
 // Turns that claude begins by itself when a background task ends, and messages that meet them.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { PATIENT } from "../../support/patience.ts";
 import type { Frame } from "../../support/raw-client.ts";
 import { ofType, type Talk } from "../world.ts";
 import { type ClaudeWorld, openWorld } from "./world.ts";
@@ -92,15 +93,12 @@ function send(talk: Talk, content: string): Promise<Frame> {
 
 /** Claude may make one turn of it or two; both are over when this resolves. */
 async function untilIdle(talk: Talk): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      const reply = await talk.client.request({ type: "blemeesd.list_sessions", live: true });
-      const rows = reply["sessions"] as Record<string, unknown>[];
-      const row = rows.find((candidate) => candidate["session_id"] === talk.session_id);
-      expect(row).toMatchObject({ turn_active: false });
-    },
-    { timeout: 20_000, interval: 50 },
-  );
+  await vi.waitFor(async () => {
+    const reply = await talk.client.request({ type: "blemeesd.list_sessions", live: true });
+    const rows = reply["sessions"] as Record<string, unknown>[];
+    const row = rows.find((candidate) => candidate["session_id"] === talk.session_id);
+    expect(row).toMatchObject({ turn_active: false });
+  }, PATIENT);
 }
 
 /** Each turn that was announced has one result, and there are no others. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { PATIENT } from "../../support/patience.ts";
 import { begin, choiceOf, listRequests, settle } from "../asks.ts";
 import { ofType } from "../world.ts";
 import { type CodexWorld, openWorld } from "./world.ts";
@@ -206,7 +207,7 @@ test("a sub-agent that outlives the turn still gets its answer, and no message g
     data: expect.objectContaining({ request_id: row.request_id }),
   });
   await settle(turn, row, { decision: "accept" });
-  await vi.waitFor(() => expect(has("later")).toBe(true), { timeout: 5000 });
+  await vi.waitFor(() => expect(has("later")).toBe(true), PATIENT);
   expect((await talk.say("#mock:text past it")).text).toBe("past it");
 });
 

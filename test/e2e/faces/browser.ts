@@ -22,6 +22,8 @@ export interface Window {
 export class Chromium {
   readonly #browser: Browser;
   readonly #windows: Window[] = [];
+  /** Of all windows, also of those that are closed. */
+  readonly #faults: string[][] = [];
 
   constructor(browser: Browser) {
     this.#browser = browser;
@@ -50,12 +52,18 @@ export class Chromium {
     });
     const window = { page, context, faults };
     this.#windows.push(window);
+    this.#faults.push(faults);
     return window;
+  }
+
+  /** After each test: a page that nobody looks at any more goes on following its session. */
+  async closeWindows(): Promise<void> {
+    await Promise.all(this.#windows.splice(0).map(({ context }) => context.close()));
   }
 
   /** Closes it and holds that no page had a fault. */
   async close(): Promise<void> {
     await this.#browser.close();
-    expect(this.#windows.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(this.#faults.flat()).toEqual([]);
   }
 }

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type OpenStage, openStage } from "../../../scripts/screenshots/stage.mjs";
 import { LIST, PICTURES, takenFrom } from "../../../scripts/screenshots/taken-from.mjs";
 import type { SessionView } from "../../../src/protocol/views.ts";
@@ -23,6 +23,7 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   [stage, chromium] = await Promise.all([openStage(), Chromium.start()]);
 });
+afterEach(() => chromium?.closeWindows());
 afterAll(async () => {
   if (!hasBrowser) return;
   await stage.close();

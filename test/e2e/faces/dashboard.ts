@@ -4,11 +4,10 @@ import type { Page } from "playwright-core";
 import { expect, vi } from "vitest";
 import { HttpClient } from "../../../src/client/index.ts";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { Chromium, type Window } from "./browser.ts";
 
 type WindowOptions = Parameters<Chromium["open"]>[0];
-
-const UNTIL = { timeout: 20_000, interval: 50 } as const;
 
 export class Dashboard {
   readonly chromium: Chromium;
@@ -76,16 +75,16 @@ export function shows(page: Page, text: string | RegExp): Promise<void> {
     const now = await feedText(page);
     if (typeof text === "string") expect(now).toContain(text);
     else expect(now).toMatch(text);
-  }, UNTIL);
+  }, PATIENT);
 }
 
 export function stateIs(page: Page, state: string): Promise<void> {
   return vi.waitFor(
     async () => expect((await page.innerText('[data-fact="state"]')).toLowerCase()).toContain(state),
-    UNTIL,
+    PATIENT,
   );
 }
 
 export function waitsFor(check: () => Promise<void>): Promise<void> {
-  return vi.waitFor(check, UNTIL);
+  return vi.waitFor(check, PATIENT);
 }

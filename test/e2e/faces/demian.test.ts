@@ -1,26 +1,14 @@
 // `demian` on its screen as it ships, in tmux, against a scripted model: what a person can meet beyond a plain talk, which
 // test/cli/demian/tui/screen.test.ts has. Every screen that is looked at is kept as text below .e2e/screens.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { messagesOf } from "../../cli/demian/every-terminal.ts";
-import { delegate, teamOf, write } from "../../cli/demian/several-agents.ts";
-import { asked, decide, ready, send } from "../../cli/demian/tui/at-screen.ts";
+import { asked, ready, send } from "../../cli/demian/tui/at-screen.ts";
 import { World } from "../../cli/demian/world.ts";
 import { ROOT } from "../../support/daemon.ts";
 import { gate } from "../../support/gate.ts";
-import {
-  bash,
-  bytes,
-  chatReply,
-  chunk,
-  type ModelServer,
-  type Reply,
-  sse,
-  startModelServer,
-  status,
-  stuck,
-} from "../../support/model-server.ts";
+import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../../support/model-server.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { TmuxTerminal, tmuxVersion } from "../../support/tmux.ts";
 import { Machine } from "../manager/machine.ts";
@@ -98,31 +86,9 @@ function put(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Says something, and is cut off before it has ended. */
-const cutOff: Reply = async (exchange) => {
-  exchange.head();
-  await exchange.write(sse(chunk({ content: "the first half" })));
-  exchange.cut();
-};
-
 const inTmux = describe.skipIf(tmuxVersion() === undefined);
 
 inTmux("who begins", () => {
-  test("without any provider is told what to do, and may still look around", async () => {
-    rmSync(world.configFile);
-    const screen = await open("newcomer");
-    const told = await screen.until("demian doctor");
-    expect(told).toMatch(/needs a key: set the variable OPENAI_API_KEY/);
-    expect(told).toMatch(/ollama[\s\S]*demian --demo/);
-    screen.save("told");
-    await send(screen, "hello there");
-    await screen.until(/not sent: the provider openai needs a key/);
-    screen.press("C-u");
-    screen.press("p");
-    await screen.until(/anthropic +\(the provider anthropic needs a key/);
-    screen.save("providers");
-  });
-
   test("in a project that brings agents is asked about them before the screen, and Enter is no answer", async () => {
     put(
       join(world.workspace, ".demian/agents/tidy.md"),
@@ -143,17 +109,6 @@ inTmux("who begins", () => {
   ])("with %j is told why before anything is drawn", async (args, why) => {
     const screen = start("wrong", { command: [...SHELL, ...DEMIAN, ...args], size: [160, 24] });
     expect(await screen.until("LEFT 1")).toMatch(why);
-  });
-
-  test("with a picture shows it to the model with the first message", async () => {
-    model.script(chatReply("a dot"));
-    const dot =
-      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-    writeFileSync(join(world.workspace, "dot.png"), Buffer.from(dot, "base64"));
-    const screen = await open("image", { args: ["--image", "dot.png"] });
-    await send(screen, "what is this?");
-    await screen.until(/a dot[\s\S]*✓ done/);
-    expect(JSON.stringify(messagesOf(model, 0).at(-1))).toContain(dot);
   });
 });
 
@@ -201,32 +156,6 @@ inTmux("letters that open pickers", () => {
 });
 
 inTmux("what is asked", () => {
-  test("n takes a reason, and the model is told it", async () => {
-    model.script(bash("touch made.txt"), chatReply("As you like."));
-    const screen = await open("decline");
-    await send(screen, "create it");
-    const question = await asked(screen, "│ touch made.txt");
-    // It is answered first; nothing says that one can go away from it.
-    expect(question).not.toContain("Esc");
-    screen.press("n");
-    await screen.until("and say why");
-    await send(screen, "use mkdir");
-    await screen.until("As you like.");
-    expect(world.has("made.txt")).toBe(false);
-    expect(JSON.stringify(messagesOf(model, 1).at(-1))).toContain("use mkdir");
-  });
-
-  test("a allows it always, and it is not asked again", async () => {
-    model.script(write("a.txt", "a\n"), write("b.txt", "b\n"), chatReply("Written."));
-    const screen = await open("always");
-    await send(screen, "write both");
-    await asked(screen, "a Accept always");
-    screen.save("asked");
-    screen.press("a");
-    await screen.until(/Written\.[\s\S]*✓ done/);
-    expect([world.has("a.txt"), world.has("b.txt")]).toEqual([true, true]);
-  });
-
   test("can be read whole and answered on a small screen, and on a large one", async () => {
     const command = `echo ${"word ".repeat(40)}; touch made.txt`;
     model.script(bash(command), chatReply("Done."));
@@ -269,73 +198,7 @@ inTmux("what is asked", () => {
   });
 });
 
-inTmux("a provider that fails", () => {
-  test.each([
-    [
-      "refuses the key",
-      [status(401, { error: { message: "bad key" } })],
-      /status 401\): bad key; check\s+the\s+key/,
-    ],
-    ["cuts the answer off", [cutOff], /the first half[\s\S]*✗ error/],
-    ["sends nonsense", [bytes("data: {nonsense\n\n")], /✗ error/],
-  ])("%s: it is told, and the next message is taken", async (_name, replies, told) => {
-    model.script(...replies, chatReply("fine again"));
-    const screen = await open("errors");
-    await send(screen, "hello");
-    await screen.until(told);
-    await screen.until(/idle/);
-    screen.save("told");
-    await send(screen, "try again");
-    await screen.until(/fine again[\s\S]*✓ done/);
-  });
-
-  test("is tried again, which is told too", async () => {
-    const provider = {
-      type: "openai-compatible",
-      baseURL: model.url,
-      apiKey: "k",
-      model: "small",
-      maxRetries: 2,
-    };
-    world.begin(model.url, { providers: { local: provider } });
-    model.script(
-      status(429, { error: { message: "slow down" } }, { "retry-after": "1" }),
-      chatReply("at last"),
-    );
-    const screen = await open("retry");
-    await send(screen, "hello");
-    await screen.until(/slow down[\s\S]*again in[\s\S]*\(1 of 2\)/);
-    screen.save("again");
-    await screen.until(/at last[\s\S]*✓ done/);
-  });
-});
-
 inTmux("commands", () => {
-  test("/compact says what became of the conversation, is refused while a task runs, and is not recalled", async () => {
-    const screen = await open("compact");
-    for (let n = 1; n <= 8; n += 1) {
-      model.script(chatReply(`answer ${n} `.repeat(40)));
-      await send(screen, `question ${n}`);
-      await screen.until(new RegExp(`question ${n}[\\s\\S]*✓ done|answer ${n} [\\s\\S]*✓ done`));
-    }
-    await send(screen, "/compact");
-    await screen.until(
-      /compacted the conversation:\n +tokens +about \d+ before, \d+ after\n +messages +\d+ kept, \d+ dropped\n +summary +about \d+/,
-    );
-    screen.save("compacted");
-    screen.press("Up");
-    await screen.until(/\n> question 8\n/);
-    screen.press("C-u");
-    model.script(stuck("thinking about it"));
-    await send(screen, "one more");
-    await screen.until("thinking about it");
-    await send(screen, "/compact");
-    await screen.until(/\/compact works when no turn runs/);
-    screen.press("C-u");
-    await send(screen, "/stop");
-    await screen.until(/interrupted[\s\S]*Enter sends/);
-  });
-
   test("/agents, /use-plan and one that is not there answer at once, and ask no model", async () => {
     const screen = await open("commands");
     await send(screen, "/agents");
@@ -387,34 +250,6 @@ inTmux("ways out", () => {
   });
 });
 
-inTmux("several agents", () => {
-  let other: ModelServer;
-  beforeEach(async () => {
-    other = await startModelServer();
-    world.begin(model.url, teamOf(other));
-  });
-  afterEach(() => other.close());
-
-  test("a sub-agent's work stands below its call, and its question names it", async () => {
-    model.script(delegate("write b.txt"), chatReply("All done."));
-    other.script(write("b.txt", "b\n"), chatReply("I wrote it."));
-    const screen = await open("team");
-    await send(screen, "delegate it");
-    await asked(screen, /start the agent writer with the provider elsewhere/);
-    screen.save("starts");
-    screen.press("y");
-    await screen.until(/ sub-agent │ writer\n/);
-    screen.save("asks");
-    await decide(screen, "y", "sub-agent │ writer");
-    const whole = await screen.until(/All done\.[\s\S]*✓ done/);
-    screen.save("done");
-    expect(whole).toMatch(
-      /delegate_agent writer[\s\S]*\n │ ● write_file[^\n]*b\.txt[\s\S]*\n │ +I wrote it\./,
-    );
-    expect(world.has("b.txt")).toBe(true);
-  });
-});
-
 inTmux("--daemon", () => {
   let machine: Machine;
   beforeEach(async () => {
@@ -450,75 +285,5 @@ inTmux("--daemon", () => {
     back.press("y");
     await back.until(/Made\.[\s\S]*✓ done/);
     expect(existsSync(join(machine.cwd, "made.txt"))).toBe(true);
-  });
-
-  const onDaemon = (folder: string): Promise<TmuxTerminal> =>
-    open(folder, { command: ["env", "-C", machine.cwd, ...DEMIAN, "--daemon"], env: machine.env });
-
-  test("lets choose until the first message, which starts the session; later the keys are letters", async () => {
-    const screen = await onDaemon("daemon-choose");
-    screen.save("empty");
-    screen.press("p");
-    await screen.until(/> ✓ local +small/);
-    screen.press("Down", "Enter");
-    await screen.until("provider other (interactive) · model large (config)");
-    screen.press("m");
-    await screen.until(/─ model ─/);
-    await send(screen, "huge");
-    await screen.until("model huge (interactive)");
-    screen.press("a");
-    await screen.until(/plan /);
-    await send(screen, "plan");
-    await screen.until("provider other, model huge, agent plan");
-    screen.save("chosen");
-    expect(await machine.json("all")).toEqual({ sessions: [] });
-    model.script(chatReply("Hello."));
-    await send(screen, "so p m a");
-    await screen.until(/Hello\.[\s\S]*✓ done/);
-    screen.save("begun");
-    expect(model.requests[0]?.body).toMatchObject({ model: "huge" });
-    screen.press("p");
-    await screen.until(/\n> p\n/);
-    screen.press("C-u");
-    await send(screen, "/exit");
-    expect(await screen.ended()).toBe(0);
-    expect(screen.screen()).toMatch(/it goes on without the screen: sm attach \S+/);
-  });
-
-  test("/compact is carried out by the session, and refused while a turn runs", async () => {
-    const screen = await onDaemon("daemon-compact");
-    for (let n = 1; n <= 6; n += 1) {
-      model.script(chatReply(`answer ${n} `.repeat(40)));
-      await send(screen, `question ${n}`);
-      await screen.until(new RegExp(`answer ${n} [\\s\\S]*✓ done[\\s\\S]*Enter sends`));
-    }
-    await send(screen, "/compact");
-    await screen.until(/Compacted: \d+ messages became a summary, about \d+\s+tokens became \d+/);
-    screen.save("compacted");
-    model.script(stuck("thinking about it"));
-    await send(screen, "one more");
-    await screen.until("thinking about it");
-    expect(JSON.stringify(messagesOf(model, 6)[1])).toContain("[Summary of the earlier conversation]");
-    await send(screen, "/compact");
-    await screen.until(/\/compact works when no turn runs/);
-    screen.press("C-u");
-    screen.press("C-c");
-    await screen.until(/interrupted[\s\S]*Enter sends/);
-  });
-
-  test("a session that cannot be started is told, the text is back, and /exit leaves nothing behind", async () => {
-    const config = JSON.parse(readFileSync(world.configFile, "utf8")) as object;
-    const broken = JSON.stringify({ ...config, defaultProvider: "locked" });
-    writeFileSync(join(machine.home, ".demian/config.json"), broken);
-    const screen = await onDaemon("daemon-fails");
-    await screen.until(/NOT_SET_ANYWHERE[\s\S]*p chooses another provider/);
-    await send(screen, "hello there");
-    await screen.until(/\n> hello there\n[\s\S]*not sent: [\s\S]*NOT_SET_ANYWHERE/);
-    screen.save("told");
-    screen.press("C-u");
-    await send(screen, "/exit");
-    expect(await screen.ended()).toBe(0);
-    expect(await machine.json("all")).toEqual({ sessions: [] });
-    expect(screen.screen()).not.toContain("sm attach");
   });
 });

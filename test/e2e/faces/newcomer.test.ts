@@ -45,7 +45,7 @@ describe.skipIf(!canLook)("npm start", () => {
       rows: 40,
       saveTo: join(ROOT, ".e2e/screens/newcomer"),
     });
-    const screen = await terminal.until(/http:\/\/127\.0\.0\.1:\d+\/#token=\S+/, 50_000);
+    const screen = await terminal.until(/http:\/\/127\.0\.0\.1:\d+\/#token=\S+/);
     terminal.save("npm-start");
     expect(screen).toContain("Open this link in your browser");
     expect(screen).toContain("Try the demo");

@@ -268,16 +268,14 @@ describe.skipIf(tmuxVersion() === undefined)("in tmux", () => {
     { TERM: "screen" },
     { TERM: "vt100", NO_COLOR: "1" },
     { LANG: "C" },
-  ])("it can be read and used with %o, and survives a hundred changes of size", async (more) => {
+  ])("it can be read and used with %o", async (more) => {
     const name = Object.values(more).join("-").toLowerCase();
-    await machine.spawn("codex", `poor-${name}`, "#mock:text **bold** words");
-    const terminal = open(`poor-${name}`, ["sm", "tui", `poor-${name}`], { ...more });
-    await terminal.until("bold words");
-    for (let at = 0; at < 100; at++) terminal.resize(20 + ((at * 37) % 120), 4 + ((at * 13) % 40));
-    terminal.resize(80, 24);
-    await terminal.until("bold words");
-    await say(terminal, "#mock:text answered again");
-    await terminal.until(/^\s+answered again/m);
+    if ((await machine.sm("show", "poor")).code !== 0)
+      await machine.spawn("codex", "poor", "#mock:text ready");
+    const terminal = open(`poor-${name}`, ["sm", "tui", "poor"], { ...more });
+    await terminal.until("idle");
+    await say(terminal, `#mock:text **answered** ${name}`);
+    await terminal.until(new RegExp(`^\\s+answered ${name}`, "m"));
     terminal.save("used");
     if ("LANG" in more) expect(terminal.screen()).toMatch(/^[\n -~]*$/);
   });

@@ -1,7 +1,7 @@
 // The dashboard as a page in Chromium: links and tokens, a daemon that goes and comes, many tabs, notifications, and
 // what is done with a session as a whole.
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { findBrowser, type Window } from "./browser.ts";
 import { Dashboard, feedText, goTo, say, shows, stateIs, waitsFor } from "./dashboard.ts";
 
@@ -12,6 +12,7 @@ let dashboard: Dashboard;
 beforeAll(async () => {
   if (hasBrowser) dashboard = await Dashboard.start();
 });
+afterEach(() => dashboard?.chromium.closeWindows());
 afterAll(async () => {
   await dashboard?.close();
 });
@@ -49,22 +50,21 @@ describe.skipIf(!hasBrowser)("the page, in Chromium", () => {
     }
   });
 
-  test("ten tabs on one session all show what happens, and the API answers in each", async () => {
+  // More than the six connections that a browser opens to one address.
+  test("eight tabs on one session all show what happens, and the API answers in each", async () => {
     const id = await dashboard.spawn("#say begun");
     const { context } = await dashboard.chromium.open();
     const tabs: Window[] = [];
-    for (let count = 0; count < 10; count += 1) {
+    for (let count = 0; count < 8; count += 1) {
       const tab = await dashboard.chromium.tab(context);
       await tab.page.goto(await dashboard.link());
       await goTo(tab.page, id);
       tabs.push(tab);
     }
     for (const { page } of tabs) await shows(page, "begun");
-    await say((tabs[9] as Window).page, "#say to all of them");
+    await say((tabs[7] as Window).page, "#say to all of them");
     for (const { page } of tabs) await shows(page, /^to all of them$/m);
-    await context.close();
-    // Ten browsers' worth of work: a busy machine takes its time.
-  }, 120_000);
+  });
 
   test("a hidden tab notifies of what waits, once, and leads to it; what was said before is no news", async () => {
     const asked = await dashboard.spawn("#ask make early");

@@ -1,6 +1,6 @@
 // What an agent asks, in Chromium: by mouse and by keys alone, on a phone, by two people at once, taken back meanwhile.
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { reveal } from "../../../src/base/sanitize.ts";
 import { findBrowser, type Window } from "./browser.ts";
 import { Dashboard, feedText, say, shows, waitsFor } from "./dashboard.ts";
@@ -13,6 +13,7 @@ let dashboard: Dashboard;
 beforeAll(async () => {
   if (hasBrowser) dashboard = await Dashboard.start();
 });
+afterEach(() => dashboard?.chromium.closeWindows());
 afterAll(async () => {
   await dashboard?.close();
 });

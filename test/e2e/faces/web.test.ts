@@ -19,7 +19,8 @@ beforeAll(async () => {
   machine = await Machine.create();
   if (hasBrowser) chromium = await Chromium.start();
 });
-afterEach(() => {
+afterEach(async () => {
+  await chromium?.closeWindows();
   for (const terminal of terminals) terminal.close();
   terminals = [];
 });

@@ -4,10 +4,12 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { QueueReply, SessionView } from "../../../src/client/index.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { markOf, untilGone, untilRuns } from "../processes.ts";
 import { Machine } from "./machine.ts";
 
 let machine: Machine;
+let manager: string;
 beforeAll(async () => {
   machine = await Machine.create();
 });
@@ -27,14 +29,14 @@ const REPORT = '#mock:on /"patient" .* has (finished|failed)/ bash sm children |
 const QUICK = "#mock:text the docs are written";
 
 /** The files hold what the models of the manager (plan.md) and of its children do. */
-function spawnManager(files: Record<string, string>): Promise<string> {
+async function spawnManager(files: Record<string, string>): Promise<void> {
   for (const [file, text] of Object.entries(files)) writeFileSync(join(machine.cwd, file), text);
   const may = ["--no-approvals", "-o", "permission_mode=bypassPermissions"];
-  return machine.spawn("claude", "manager", ...may, "--file", "plan.md");
+  manager = await machine.spawn("claude", "manager", ...may, "--file", "plan.md");
 }
 
 async function wakes(): Promise<QueueReply["recent"]> {
-  const { recent } = await machine.json<QueueReply>("queue", "manager");
+  const { recent } = await machine.http.queue(manager);
   return recent.filter(({ kind }) => kind === "wake");
 }
 
@@ -43,7 +45,7 @@ async function untilWoken(count: number): Promise<void> {
   const look = async () => {
     expect((await wakes()).map(({ state }) => state)).toEqual(Array(count).fill("done"));
   };
-  await vi.waitFor(look, { timeout: 30_000, interval: 50 });
+  await vi.waitFor(look, PATIENT);
   await machine.sm("wait", "manager");
   await look();
 }
@@ -60,7 +62,7 @@ function told(): string[] {
 }
 
 test("a manager spawns two children, sleeps, is woken once for each, and reports", async () => {
-  const manager = await spawnManager({
+  await spawnManager({
     "plan.md": `Have it done by two.\n${REPORT}\n#mock:bash ${SPAWN}\n`,
     "quick.md": QUICK,
     "patient.md": "#mock:exec until test -e go; do sleep 0.05; done; echo the tests pass",
@@ -90,7 +92,7 @@ test("a manager spawns two children, sleeps, is woken once for each, and reports
 });
 
 test("a daemon killed with a wake in the queue tells it once, and also what the death did to the other child", async () => {
-  const manager = await spawnManager({
+  await spawnManager({
     "plan.md": `Have it done by two.\n${REPORT}\n#mock:bash ${SPAWN}; exec sleep 4323\n`,
     "quick.md": QUICK,
     "patient.md": "#mock:exec exec sleep 4324",
@@ -98,11 +100,12 @@ test("a daemon killed with a wake in the queue tells it once, and also what the 
   // The manager still works when its first child has finished, so that it is told later.
   await untilRuns(markOf(manager), "sleep 4323");
   await machine.sm("wait", "quick");
-  const queued = async () => (await machine.json<QueueReply>("queue", "manager")).queued;
-  await vi.waitFor(async () => expect(await queued()).toMatchObject([{ kind: "wake" }]), 10_000);
+  await vi.waitFor(async () => {
+    expect((await machine.http.queue(manager)).queued).toMatchObject([{ kind: "wake" }]);
+  }, PATIENT);
   expect(await machine.view("patient")).toMatchObject({ activity_state: "working" });
   await machine.killDaemon();
-
+  await machine.sm("status");
   await untilWoken(2);
   expect(told()).toEqual([
     expect.stringMatching(/"quick" .* has finished its turn/),
@@ -131,7 +134,7 @@ test("a codex manages as well: what it spawns is its child, and wakes it", async
   const may = ["--no-approvals", "-o", "sandbox=danger-full-access"];
   const spawn = "#mock:exec sm spawn claude --name quick --file quick.md";
   writeFileSync(join(machine.cwd, "quick.md"), QUICK);
-  const manager = await machine.spawn("codex", "manager", ...may, spawn);
+  manager = await machine.spawn("codex", "manager", ...may, spawn);
   await untilWoken(1);
   expect(await machine.view("quick")).toMatchObject({ parent: manager });
   const heard = machine.responses.requests.filter(({ input }) =>

@@ -14,9 +14,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { expect, vi } from "vitest";
+import { HttpClient } from "../../../src/client/index.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import type { SessionView } from "../../../src/protocol/views.ts";
 import { ROOT } from "../../support/daemon.ts";
+import { PATIENT } from "../../support/patience.ts";
 import { type MockAnthropic, startMockAnthropic } from "../../tools/mock-anthropic.mjs";
 import { codexConfigToml, type MockResponses, startMockResponses } from "../../tools/mock-responses.mjs";
 import { claudeEnvironment, claudeProgram, trust } from "../claude/world.ts";
@@ -33,6 +35,8 @@ export class Machine {
   readonly home: string;
   readonly cwd: string;
   readonly socket: string;
+  /** For what is asked again and again: an sm costs 0.2 s of a core. */
+  readonly http: HttpClient;
   readonly env: Readonly<Record<string, string>>;
   readonly anthropic: MockAnthropic;
   readonly responses: MockResponses;
@@ -42,6 +46,7 @@ export class Machine {
     this.home = home;
     this.cwd = join(home, "project");
     this.socket = join(home, "run/blemeesd.sock");
+    this.http = new HttpClient({ socket: this.socket });
     this.anthropic = anthropic;
     this.responses = responses;
     for (const name of ["project", "tmp", "run", "state", "config", "codex", "bin"])
@@ -142,7 +147,7 @@ export class Machine {
   async killDaemon(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const { daemon } = await this.json<{ daemon: { pid: number } }>("status", "--no-start");
     process.kill(daemon.pid, signal);
-    await vi.waitFor(() => expect(isAlive(daemon.pid)).toBe(false), { timeout: 10_000, interval: 10 });
+    await vi.waitFor(() => expect(isAlive(daemon.pid)).toBe(false), PATIENT);
   }
 
   /** Ends what is left and holds that nothing stays behind: no process, no fault in the daemon's log. */
@@ -185,10 +190,7 @@ export class Running {
 
   /** Waits until it has said this. */
   until(text: string): Promise<void> {
-    return vi.waitFor(() => expect(this.stdout + this.stderr).toContain(text), {
-      timeout: 20_000,
-      interval: 10,
-    });
+    return vi.waitFor(() => expect(this.stdout + this.stderr).toContain(text), PATIENT);
   }
 
   stop(signal: NodeJS.Signals = "SIGINT"): Promise<Ran> {
