@@ -23,17 +23,17 @@ const REMEMBERED: Partial<Record<RequestType, string>> = {
 };
 const FILE_KINDS: ReadonlySet<unknown> = new Set(["edit", "delete", "move"]);
 
-/** `hearsReasons`: the agent reads why it was refused. */
+/** `hearsReasons`: the agent reads why it was refused. `path`: the sub-agent that asks; demian's titles begin with it. */
 export function describePermission(
   tool: Tool,
   params: JsonObject,
-  { cwd, hearsReasons }: { cwd: string; hearsReasons: boolean },
+  { cwd, hearsReasons, path = [] }: { cwd: string; hearsReasons: boolean; path?: readonly string[] },
 ): Permission {
   const request_type = typeOf(tool);
   const command = request_type === "command" ? commandOf(tool) : undefined;
   const changes = request_type === "file_change" ? fileChanges(tool) : [];
   const plan = request_type === "plan" ? textOf(objectOf(tool.input)["plan"]) : undefined;
-  const rule = ruleOf(tool, params, cwd);
+  const rule = ruleOf(tool, params, { cwd, path });
   const what = command ?? (changesText(changes) || tool.title);
   // What nobody can see, nobody can allow.
   const isShown = what !== undefined || hasInput(tool.input);

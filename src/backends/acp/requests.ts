@@ -108,11 +108,13 @@ function permission(state: AcpState, request: AgentRequest): Report[] {
     return [{ kind: "refuse", id, error }];
   }
   const before: Report[] = [...toReports(closeText(state, tool.parent)), ...told];
+  const { agentPath, widens } = demianMeta(state, objectOf(params["toolCall"]));
+  const path = pathOf(agentPath);
   const { request_type, payload, ...described } = describePermission(tool, params, {
     cwd: state.cwd,
     hearsReasons: isDemian(state),
+    path,
   });
-  const { agentPath, widens } = demianMeta(state, objectOf(params["toolCall"]));
   // A yes to the same within the agent's rules was none to this.
   const rule = widens === true && described.rule !== undefined ? `beyond ${described.rule}` : described.rule;
   const isFree = state.options.approvals === false;
@@ -124,7 +126,6 @@ function permission(state: AcpState, request: AgentRequest): Report[] {
   const native_id = nativeIdOf(id);
   state.asks.set(native_id, { id, native_id, method, params, rule });
   const thread_id = state.sessionId;
-  const path = pathOf(agentPath);
   const ask = { native_id, request_type, payload, thread_id, item_id: tool.id };
   return [...before, { kind: "ask", ask: path.length === 0 ? ask : { ...ask, path } }];
 }

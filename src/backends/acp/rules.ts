@@ -9,14 +9,18 @@ import { changesOf, hasInput, nameOf } from "./tools.ts";
 const ASIDES = ["description", "timeout"];
 
 /** Undefined: too little is known to recognise it. A title alone may be cut short. */
-export function ruleOf(tool: Tool, params: JsonObject, cwd: string): string | undefined {
+export function ruleOf(
+  tool: Tool,
+  params: JsonObject,
+  { cwd, path }: { cwd: string; path: readonly string[] },
+): string | undefined {
   const { kind = "", title = "", locations } = tool;
   const changes = changesOf(tool);
   if (!hasInput(tool.input) && changes.length === 0) return undefined;
   const { command, ...rest } = objectOf(tool.input);
   if (kind === "execute" && command !== undefined) {
     const others = omit(rest, [...ASIDES, "cwd", "workdir"]);
-    return keyOf(["command", nameOf(tool), command, directoryOf(tool, cwd), subjectOf(tool), others]);
+    return keyOf(["command", nameOf(tool), command, directoryOf(tool, cwd), subjectOf(tool, path), others]);
   }
   const input = withoutRepeats(tool, objectOf(objectOf(params["toolCall"])["rawInput"]));
   if (changes.length > 0) return keyOf([kind, nameOf(tool), changes, input]);
@@ -27,10 +31,13 @@ export function ruleOf(tool: Tool, params: JsonObject, cwd: string): string | un
  * What a title says beside the command and its description: codex-acp asks for network access under the id of a command.
  * A short command may be a part of other words, so what is left of the title counts.
  */
-function subjectOf({ title = "", input }: Tool): string {
+function subjectOf({ title = "", input }: Tool, path: readonly string[]): string {
   const { command, description } = objectOf(input);
   const shown = Array.isArray(command) ? command.join(" ") : String(command);
-  return title === description ? "" : title.replace(shown, "");
+  // What is allowed is allowed to every agent of the session.
+  const asker = path.map((name) => `${name} › `).join("");
+  const said = title.startsWith(asker) ? title.slice(asker.length) : title;
+  return said === description ? "" : said.replace(shown, "");
 }
 
 /** Where a command runs. */

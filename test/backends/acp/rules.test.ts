@@ -152,3 +152,13 @@ test("the card shows the directory in which the command runs", () => {
   expect(payloadOf(early({ command: "ls", cwd: "/q" }))?.cwd).toBe("/q");
   expect(payloadOf(early({ command: "ls", workdir: "sub" }))?.cwd).toBe("/p/sub");
 });
+
+test("a command allowed to demian's main agent is not asked again for a sub-agent of it", () => {
+  const state = running();
+  const bash = { kind: "execute", rawInput: { command: "ls" } };
+  const asked = request(state, { asked: { ...bash, title: "bash: ls" } });
+  toReply(state, asked?.ask.native_id ?? "", { decision: "acceptForSession" });
+  const below = { ...bash, title: "reviewer › bash: ls", _meta: { demian: { agentPath: ["reviewer"] } } };
+  expect(request(state, { asked: below })).toBeUndefined();
+  expect(request(state, { asked: { ...below, _meta: {} } })).toBeDefined();
+});
