@@ -12,6 +12,7 @@ import { bash, chatReply, type ModelServer, startModelServer, stuck } from "../.
 import { PATIENT } from "../../support/patience.ts";
 import { TmuxTerminal, tmuxVersion } from "../../support/tmux.ts";
 import { Machine } from "../manager/machine.ts";
+import { untilGone } from "../processes.ts";
 
 if (tmuxVersion() === undefined && process.env["CI_REQUIRE_FACES"] === "1")
   throw new Error("CI_REQUIRE_FACES is set, and there is no tmux");
@@ -29,6 +30,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   closeAll();
+  // A demian that was hung up still writes its transcript, into the home that the next test removes.
+  await untilGone(`HOME=${world.home}`);
   await model.close();
 });
 afterAll(() => world.remove());
