@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)("in Chromium", () => {
     for (const { page } of [one, two]) await stateIs(page, "idle");
     // When something came, and so how long a tool took, is told by when it was heard of: that differs a little.
     const plain = async ({ page }: Window) =>
-      (await feedText(page)).replace(/^(\d+(\.\d)?s|\d\d:\d\d [AP]M)$/gm, "");
+      (await feedText(page)).replace(/^(\d+(\.\d)?m?s|\d\d:\d\d [AP]M)$/gm, "");
     await waitsFor(async () => expect(await plain(one)).toBe(await plain(two)));
   });
 
