@@ -114,7 +114,8 @@ export function talkOn(client: RawClient, session_id: string, opened: Frame): Ta
       // By its id: a turn that the agent began by itself may end just now.
       const isOurs = (frame: Frame) =>
         frame["session_id"] === session_id && client.frames.lastIndexOf(frame) >= from;
-      const started = await client.next((frame) => isOurs(frame) && isUserTurn(frame));
+      const started = await client.next((frame) => isOurs(frame) && (isUserTurn(frame) || isRefusal(frame)));
+      expect(started).toMatchObject({ category: "task_started" });
       const { turn_id } = started["data"] as { turn_id: string };
       const result = await client.next(
         (frame) => frame.type === "agent.result" && frame["turn_id"] === turn_id,
@@ -125,8 +126,14 @@ export function talkOn(client: RawClient, session_id: string, opened: Frame): Ta
   };
 }
 
-function isUserTurn(frame: Frame): boolean {
+/** A turn has begun that a message of ours asked for. */
+export function isUserTurn(frame: Frame): boolean {
   return frame["category"] === "task_started" && (frame["data"] as { origin?: string }).origin === undefined;
+}
+
+/** Else the next turn of anybody's would pass for the one of a message that was refused. */
+function isRefusal(frame: Frame): boolean {
+  return frame.type === "blemeesd.error" && frame["seq"] === undefined;
 }
 
 /** Takes a session over, or up again, on a new connection, from where the old one stood. */

@@ -32,7 +32,7 @@ test("calls that wait when the thread dies reject with the reason, and so do lat
      parentPort.postMessage({ id: 0, value: { firstJournal: 1 } });
      parentPort.on("message", ({ op }) => { if (op === "rows") throw new Error("disk on fire"); });`,
   );
-  const store = await openThreadStore({ kind: "sqlite", path: "unused" }, pathToFileURL(path));
+  const store = await openThreadStore({ kind: "sqlite", path: join(dir, "log.db") }, pathToFileURL(path));
   const waiting = store.loadRow("s");
   await expect(Promise.all([waiting, store.rows()])).rejects.toThrow(/store thread failed: disk on fire/);
   await expect(waiting).rejects.toMatchObject({ code: "internal" });

@@ -28,7 +28,28 @@ export function translateResult(state: ClaudeState, frame: JsonObject): Report[]
   return [...(error?.code === "auth_failed" ? authFailed(state) : []), { kind: "event", event }];
 }
 
-function subtypeOf(frame: JsonObject): ResultEvent["subtype"] {
+/** What two results of one turn report together. Cost is not among it: claude counts that up by itself. */
+export function addSpent(frame: JsonObject, before: JsonObject | undefined): JsonObject {
+  const { usage, duration_ms, num_turns } = frame;
+  const spent = { usage, duration_ms, num_turns };
+  if (before === undefined) return spent;
+  return {
+    usage: isObject(usage) ? sums(usage, before["usage"]) : before["usage"],
+    ...sums({ duration_ms, num_turns }, before),
+  };
+}
+
+function sums(values: JsonObject, before: unknown): JsonObject {
+  const earlier = isObject(before) ? before : {};
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => {
+      const [count, more] = [countOf(value), countOf(earlier[key])];
+      return [key, count !== undefined && more !== undefined ? count + more : value];
+    }),
+  );
+}
+
+export function subtypeOf(frame: JsonObject): ResultEvent["subtype"] {
   if (ABORTED.has(frame["terminal_reason"])) return "interrupted";
   const named = SUBTYPES.get(frame["subtype"]);
   if (named !== undefined) return named;

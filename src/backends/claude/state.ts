@@ -42,6 +42,8 @@ export interface ClaudeState {
   mayBeFolded: boolean;
   /** The result of a turn that claude began, while a message of ours waits; see turns.ts. */
   held: JsonObject | undefined;
+  /** Usage and time of a turn of claude's own that ran ahead of our message; part of the message's result. */
+  spentBefore: JsonObject | undefined;
 }
 
 export function newState(order: {
@@ -67,6 +69,7 @@ export function newState(order: {
     hasStateEvents: false,
     mayBeFolded: false,
     held: undefined,
+    spentBefore: undefined,
   };
 }
 

@@ -1,21 +1,32 @@
 // Which turn a result ends. "One user message = one result" is false: claude begins turns by
 // itself when a background task ends, and folds a message that comes during a tool into the running turn.
-// Seen with 2.1.197: the result of a turn that claude began carries `origin.kind`; when a message of ours
-// waited, the next frame tells what became of it: idle → it was folded and this was its result; anything
-// else → its own turn follows.
+// Seen with 2.1.197: the result of a turn that claude began carries `origin.kind`. If a message of ours was
+// waiting, the next frame shows what became of it: idle → it was folded and this was its result; anything
+// else → its own turn follows. The message's turn then goes on until its own result: whoever sent it must
+// not get claude's words about a background task as the answer.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { withRaw } from "./raw.ts";
-import { translateResult } from "./result-frames.ts";
+import { addSpent, subtypeOf, translateResult } from "./result-frames.ts";
 import { type ClaudeState, isTurnActive, type Report } from "./state.ts";
 
 /** Frames of a turn's content: a held result cannot be the last word any more. */
 const CONTENT: ReadonlySet<unknown> = new Set(["assistant", "stream_event", "user"]);
+
+const OWN_TURN_ENDED = {
+  type: "agent.notice",
+  backend: "claude",
+  level: "info",
+  category: "own_turn_ended",
+  text: "Claude finished a turn it had started by itself; the message that was waiting is next.",
+} as const;
 
 /** A user message was written. */
 export function noteSent(state: ClaudeState): void {
   state.hasMessage = true;
   state.outstanding += 1;
   state.mayBeFolded = false;
+  // Signs of work from before the message belong to something else, and so does the idle after them.
+  state.hasBegun = false;
 }
 
 /** It was answered, or could not be written after all. */
@@ -58,7 +69,9 @@ export function endTurn(state: ClaudeState, frame: JsonObject): Report[] {
 
 /** The process is gone: what was held goes out as it is. */
 export function flushHeld(state: ClaudeState): Report[] {
-  return state.held === undefined ? [] : settleHeld(state, true);
+  const frame = state.held;
+  state.held = undefined;
+  return frame === undefined ? [] : finish(state, frame);
 }
 
 /**
@@ -84,12 +97,22 @@ function settleHeld(state: ClaudeState, isIdle: boolean): Report[] {
   // Without the end of a tool in between there was no moment to fold it in: claude will see it only now.
   const isFolded = isIdle && state.mayBeFolded;
   if (isFolded) state.outstanding = 0;
-  const reports = finish(state, frame);
-  return isFolded ? reports : [...reports, { kind: "turn_started" }];
+  if (isFolded || subtypeOf(frame) !== "success") {
+    const reports = finish(state, frame);
+    return isFolded ? reports : [...reports, { kind: "turn_started" }];
+  }
+  state.spentBefore = addSpent(frame, state.spentBefore);
+  endOfTurn(state);
+  return withRaw(state.options, frame, [{ kind: "event", event: OWN_TURN_ENDED }]);
 }
 
 function finish(state: ClaudeState, frame: JsonObject): Report[] {
-  const reports = withRaw(state.options, frame, translateResult(state, frame));
+  const reports = withRaw(
+    state.options,
+    frame,
+    translateResult(state, { ...frame, ...addSpent(frame, state.spentBefore) }),
+  );
+  state.spentBefore = undefined;
   endOfTurn(state);
   return reports;
 }

@@ -33,10 +33,18 @@ function nameOf(report: Report): string {
   return report.kind === "event" ? report.event.type.replace("agent.", "") : report.kind;
 }
 
+function eventsIn(report: Report): AgentEvent[] {
+  return report.kind === "event" ? [report.event] : [];
+}
+
+function isResult({ type }: AgentEvent): boolean {
+  return type === "agent.result";
+}
+
 function events(frame: JsonObject, options: ClaudeOptions = {}): AgentEvent[] {
   const state = newState({ session_id: "s", options, projects: "/h/.claude/projects" });
   noteSent(state);
-  return translate(state, frame).flatMap((report) => (report.kind === "event" ? [report.event] : []));
+  return translate(state, frame).flatMap(eventsIn);
 }
 
 describe("turns", () => {
@@ -77,17 +85,51 @@ describe("turns", () => {
     expect(play([...steps, IDLE])).toEqual(["system_init", "tool_result", "result"]);
   });
 
-  test("a message that waits behind claude's own turn: that turn ends, the message's begins", () => {
+  test("a message that waits for the end of claude's own turn gets its own result, not that turn's", () => {
     expect(play([IDLE, "send", INIT, AGENTS_RESULT, INIT, RESULT, IDLE])).toEqual([
-      ...["system_init", "result"],
-      ...["turn_started", "result"],
+      ...["system_init", "notice"],
+      "result",
     ]);
   });
 
   test("no tool ended since the message was sent: it cannot have been folded, so its turn is still to come", () => {
     expect(play([IDLE, "send", INIT, AGENTS_RESULT, IDLE, RUNNING, INIT, RESULT, IDLE])).toEqual([
+      ...["system_init", "notice"],
+      "result",
+    ]);
+  });
+
+  test("claude's own turn ahead of a message counts in the usage and the time of the message's result", () => {
+    const spent = { duration_ms: 20, num_turns: 1, usage: { input_tokens: 5, output_tokens: 2 } };
+    const state = newState({ session_id: "s", options: {}, projects: "/p" });
+    const frames = [IDLE, INIT, { ...AGENTS_RESULT, ...spent }, INIT, { ...RESULT, ...spent }];
+    noteSent(state);
+    const results = frames
+      .flatMap((frame) => translate(state, frame))
+      .flatMap(eventsIn)
+      .filter(isResult);
+    expect(results).toMatchObject([
+      { duration_ms: 40, num_turns: 2, usage: { input_tokens: 10, output_tokens: 4 } },
+    ]);
+    // Once only.
+    noteSent(state);
+    const next = [INIT, { ...RESULT, ...spent }].flatMap((frame) => translate(state, frame));
+    expect(next.flatMap(eventsIn).filter(isResult)).toMatchObject([spent]);
+  });
+
+  test("claude's own turn that was interrupted or failed ends the turn; the message's begins", () => {
+    for (const failed of [{ terminal_reason: "aborted_streaming" }, { is_error: true }])
+      expect(play([IDLE, "send", INIT, { ...AGENTS_RESULT, ...failed }, INIT, RESULT, IDLE])).toEqual([
+        ...["system_init", "result"],
+        ...["turn_started", "result"],
+      ]);
+  });
+
+  test("an idle that ends work from before the message does not end the message's turn", () => {
+    const first = ["send" as const, RUNNING, INIT, RESULT, IDLE];
+    expect(play([...first, RUNNING, "send", IDLE, RUNNING, INIT, RESULT, IDLE])).toEqual([
       ...["system_init", "result"],
-      ...["turn_started", "result"],
+      "result",
     ]);
   });
 
@@ -98,7 +140,7 @@ describe("turns", () => {
   test("the end of a sub-agent's tool is no moment to fold a message in", () => {
     const sub = { ...TOOL_RESULT, parent_tool_use_id: "toolu_1" };
     const names = play([IDLE, "send", INIT, sub, AGENTS_RESULT, IDLE]);
-    expect(names.slice(-2)).toEqual(["result", "turn_started"]);
+    expect(names.slice(-2)).toEqual(["tool_result", "notice"]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PATIENT } from "../../support/patience.ts";
 import type { Frame } from "../../support/raw-client.ts";
-import { ofType, type Talk } from "../world.ts";
+import { isUserTurn, ofType, type Talk, textOf } from "../world.ts";
 import { type ClaudeWorld, openWorld } from "./world.ts";
 
 let world: ClaudeWorld;
@@ -42,9 +42,12 @@ test.each([
   await talk.say(background("sleep 1", description));
   // The task has ended and claude is about to begin its turn: now the message goes out.
   await talk.until((frame) => frame["category"] === "system_task_updated");
+  const from = talk.client.frames.length;
   const answer = await send(talk, "two #mock:text TWO");
-  await untilIdle(talk);
   const isTaken = answer["code"] === undefined;
+  // The message's turn ends with the answer to it, or with that of the turn that took it in.
+  if (isTaken) expect(textOf(talk.client.frames.slice(from))).toMatch(/^(TWO|tool said: .*begun)/s);
+  await untilIdle(talk);
   const last = await talk.say("#mock:text THREE");
   expect(last.text).toBe("THREE");
   expect(JSON.stringify(world.model.requests.at(-1)).includes("two #mock:text TWO")).toBe(isTaken);
@@ -83,12 +86,20 @@ function background(command: string, description: string): string {
   return `#mock:tool Bash ${JSON.stringify({ command, description, run_in_background: true })}`;
 }
 
-/** Sends a message and waits for what becomes of it: a refusal, or the end of its turn. */
-function send(talk: Talk, content: string): Promise<Frame> {
+/**
+ * Sends a message and waits for what becomes of it: a refusal, or the end of its turn. By the turn's id: on a slow
+ * machine claude's own turn may be over before the message is sent, and its result is not read yet.
+ */
+async function send(talk: Talk, content: string): Promise<Frame> {
+  const from = talk.client.frames.length;
   talk.send(content);
-  return talk.until(
-    ({ type, seq }) => type === "agent.result" || (type === "blemeesd.error" && seq === undefined),
-  );
+  const answer = await talk.until((frame) => {
+    if (talk.client.frames.lastIndexOf(frame) < from) return false;
+    return isUserTurn(frame) || (frame.type === "blemeesd.error" && frame["seq"] === undefined);
+  });
+  if (answer.type === "blemeesd.error") return answer;
+  const { turn_id } = answer["data"] as { turn_id: string };
+  return talk.until((frame) => frame.type === "agent.result" && frame["turn_id"] === turn_id);
 }
 
 /** Claude may make one turn of it or two; both are over when this resolves. */
