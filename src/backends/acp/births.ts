@@ -6,6 +6,8 @@ import { objectOf } from "../values.ts";
 const MINUTE_MS = 60_000;
 /** So that the next minute has surely begun there too. */
 const MARGIN_MS = 500;
+/** How long an agent may take from its start until it makes the session (on a loaded machine: many seconds). */
+const SLOWEST_START_MS = 60_000;
 const LOADS_LATE: ReadonlySet<unknown> = new Set(["gemini-cli"]);
 
 export class Births {
@@ -24,13 +26,18 @@ export class Births {
 
   /**
    * How long a load must wait; 0 for other agents. `intro`: what the agent said about itself. `startedMs`: when the
-   * session was made, as its row says; a daemon before this one may have done it.
+   * session was opened, as its row says; if a daemon before this one did it, the agent may have made the session later.
    */
-  waitMs(intro: JsonObject, sessionId: string, nowMs: number, startedMs = this.#sinceMs): number {
+  waitMs(intro: JsonObject, sessionId: string, nowMs: number, startedMs?: number): number {
     if (!LOADS_LATE.has(objectOf(intro["agentInfo"])["name"])) return 0;
-    const madeMs = this.#made.get(sessionId) ?? startedMs;
-    if (minuteOf(madeMs) !== minuteOf(nowMs)) return 0;
+    const latestMs = this.#made.get(sessionId) ?? this.#latestMs(startedMs);
+    if (minuteOf(latestMs) < minuteOf(nowMs)) return 0;
     return MINUTE_MS - (nowMs % MINUTE_MS) + MARGIN_MS;
+  }
+
+  /** The latest moment at which another daemon's agent can have made it. */
+  #latestMs(startedMs: number | undefined): number {
+    return startedMs === undefined ? this.#sinceMs : Math.min(this.#sinceMs, startedMs + SLOWEST_START_MS);
   }
 }
 

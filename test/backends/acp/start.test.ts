@@ -77,7 +77,8 @@ describe("an earlier conversation", () => {
   });
 
   test.each([
-    ["before this minute", 60_000, 0],
+    ["long before this minute", 130_000, 0],
+    ["before this minute, but its slow agent perhaps in it", 15_000, 1],
     ["in this minute", 5000, 1],
   ])("that a daemon before this one began %s: does it wait?", async (_, agoMs, waits) => {
     const now = 1_800_000_010_000;
