@@ -11,7 +11,7 @@ export const GROUPS = [
       {
         name: "Claude Code",
         package: "@anthropic-ai/claude-code",
-        version: "2.1.325",
+        version: "2.1.326",
         programs: [".bin/claude"],
         env: "E2E_CLAUDE",
         tests: ["test/e2e/claude/", "test/e2e/demian/claudecode-cli", "test/e2e/demian/claudecode-installed"],
@@ -19,7 +19,7 @@ export const GROUPS = [
       {
         name: "Codex",
         package: "@openai/codex",
-        version: "0.166.0",
+        version: "0.169.0",
         programs: [".bin/codex"],
         env: "E2E_CODEX",
         tests: ["test/e2e/codex/", "test/e2e/demian/codex-login"],
@@ -67,8 +67,8 @@ export const GROUPS = [
         package: "@agentclientprotocol/codex-acp",
         version: "2.6.0",
         programs: [".bin/codex-acp"],
-        // The codex that it drives comes with it.
-        needs: { program: ".bin/codex", version: "0.166.0" },
+        // The codex that it drives comes with it: the oldest Codex that is tested.
+        needs: { name: "Codex", program: ".bin/codex", version: "0.166.0" },
         env: "E2E_CODEX_ACP",
         tests: ["test/e2e/acp/codex-acp"],
       },
@@ -82,7 +82,7 @@ export const GROUPS = [
       {
         name: "the Agent SDK of Claude Code",
         package: "@anthropic-ai/claude-agent-sdk",
-        version: "0.3.325",
+        version: "0.3.326",
         module: "sdk.mjs",
         env: "E2E_CLAUDE_SDK",
         tests: ["test/e2e/demian/claudecode-sdk"],

@@ -8,8 +8,16 @@ import { comparedToTested, TESTED_AGENTS } from "../../src/protocol/tested-agent
 import { ROOT } from "../support/daemon.ts";
 
 const { GROUPS } = (await import(join(ROOT, "scripts/e2e-agents.mjs"))) as {
-  GROUPS: { agents: { name: string; version: string; isOldest?: true; module?: string }[] }[];
+  GROUPS: { agents: Agent[] }[];
 };
+interface Agent {
+  name: string;
+  version: string;
+  isOldest?: true;
+  module?: string;
+  /** Another agent that comes with it and is driven by it. */
+  needs?: { name: string; version: string };
+}
 const installed = GROUPS.flatMap(({ agents }) => agents).filter(({ module }) => module === undefined);
 
 test("every agent that the end-to-end tests drive is in the table, with its oldest and its newest version", () => {
@@ -17,7 +25,8 @@ test("every agent that the end-to-end tests drive is in the table, with its olde
   const found = [...new Set(installed.map(({ name }) => name))].map((name) => {
     const own = installed.filter((agent) => agent.name === name);
     const newest = own.find(({ isOldest }) => !isOldest)?.version;
-    return [name, own.find(({ isOldest }) => isOldest)?.version ?? newest, newest];
+    const driven = installed.find(({ needs }) => needs?.name === name)?.needs;
+    return [name, (own.find(({ isOldest }) => isOldest) ?? driven)?.version ?? newest, newest];
   });
   expect(versions).toEqual(found);
 });
@@ -34,10 +43,12 @@ test.each([
   ["claude", "2.1.99 (Claude Code)", { is: "older", than: "2.1.197" }],
   ["claude", "2.1.197 (Claude Code)", undefined],
   ["claude", "2.1.300", undefined],
-  ["claude", "2.1.325 (Claude Code)", undefined],
-  ["claude", "2.2", { is: "newer", than: "2.1.325" }],
+  ["claude", "2.1.326 (Claude Code)", undefined],
+  ["claude", "2.2", { is: "newer", than: "2.1.326" }],
+  ["codex", "codex-cli 0.165.1", { is: "older", than: "0.166.0" }],
   ["codex", "codex-cli 0.166.0", undefined],
-  ["codex", "codex-cli 1.0.0", { is: "newer", than: "0.166.0" }],
+  ["codex", "codex-cli 0.169.0", undefined],
+  ["codex", "codex-cli 1.0.0", { is: "newer", than: "0.169.0" }],
   ["claude", "unknown", undefined],
   ["another", "0.0.1", undefined],
 ])("%s %s", (name, said, compared) => {

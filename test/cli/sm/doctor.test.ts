@@ -63,7 +63,7 @@ test("an agent that is older or newer than what was tested says so, and what was
       text: expect.stringMatching(/; older than the oldest tested, 2\.1\.197$/),
       todo: "update it",
     },
-    { status: "ok", text: expect.stringMatching(/; newer than the newest tested, 0\.166\.0$/) },
+    { status: "ok", text: expect.stringMatching(/; newer than the newest tested, 0\.169\.0$/) },
   ]);
 });
 
