@@ -52,7 +52,7 @@ describe.runIf(isBuilt)("examples", () => {
   test("approvals.ts answers what the agent asks, and the turn goes on", async () => {
     const { code, output } = await runExample("approvals");
     expect(output).toMatch(
-      /\[asked\] demo_shell: rm -rf build\n\[resolved\] \{"decision":"decline",.*You declined: "only reading is allowed here"\..*\[success\]/s,
+      /\[asked\] demo_shell: rm -rf build\n\[resolved\] \{"decision":"decline",.*It was declined: "only reading is allowed here"\..*\[success\]/s,
     );
     expect(code).toBe(0);
   });

@@ -52,7 +52,7 @@ const SCENES: readonly Scene[] = [
     word: /\b(ask|question)\b/i,
     begin: () => ({ toolCalls: [{ name: QUESTION, input: {} }] }),
     goOn: ({ content, isError }) => ({
-      text: isError ? "You did not want to answer." : `You said ${content}.`,
+      text: isError ? "I got no answer." : `You said ${content}.`,
     }),
   },
 ];
@@ -84,9 +84,9 @@ function approval(): string {
   return `It was allowed, so I pretended to run \`${COMMAND}\`.`;
 }
 
-/** The loop tells the model why it was denied; the demo repeats a person's own words. */
+/** Repeats a person's reason. Who declined is not known here either: a request that nobody answers is declined too. */
 function refusal(content: string): string {
   if (!content.startsWith("The user denied this")) return "It was not allowed. I did nothing.";
   const words = /^The user denied this: (.+)\. Do not try/s.exec(content)?.[1];
-  return `You declined${words === undefined ? "" : `: "${words}"`}. I did nothing.`;
+  return `It was declined${words === undefined ? "" : `: "${words}"`}. I did nothing.`;
 }

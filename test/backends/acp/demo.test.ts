@@ -61,7 +61,7 @@ describe("the demo agent asks", () => {
 
   test("and repeats the words of a refusal", async () => {
     const { sink } = await answered("approve", { decision: "decline", message: "not today" });
-    expect(sink.texts).toEqual(['You declined: "not today". I did nothing.']);
+    expect(sink.texts).toEqual(['It was declined: "not today". I did nothing.']);
     const result = sink.events.find((event) => event.type === "agent.tool_result");
     expect(result).toMatchObject({ is_error: true });
   });

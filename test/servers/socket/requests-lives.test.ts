@@ -98,7 +98,7 @@ describe.each(DRIVERS)("%s", (driver, envOf) => {
       dispatched_at_ms: expect.any(Number),
     });
     await client.next(isOf("agent.result", session_id));
-    expect(lastText(client, session_id)).toContain("You declined");
+    expect(lastText(client, session_id)).toBe("It was declined. I did nothing.");
     expect(await respond(client, row, ACCEPT)).toMatchObject({
       type: "blemeesd.responded",
       repeated: true,
