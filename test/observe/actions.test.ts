@@ -33,6 +33,11 @@ test("its time is from its start to its end", () => {
   expect(running).not.toHaveProperty("ended_at_ms");
 });
 
+test("the end of a turn says how long people were waited for", () => {
+  const row = turnRow({ event_type: "completed", waited_ms: 60_000 });
+  expect(toAction(row)).toMatchObject({ action_kind: "turn", waited_ms: 60_000 });
+});
+
 describe("what was done last", () => {
   test("is what the agent did, or else what it said, not that its turn went well", () => {
     const { rows } = replayClaude("07-tool-bash-allowed");

@@ -169,6 +169,24 @@ test("keeps a message that waits for a starting agent when the session is stoppe
   expect(on.backend.alive).toEqual([]);
 });
 
+test("shows a session whose agent is on its way up as starting, not as stopped", async () => {
+  const on = await world();
+  await spawn(on, "a");
+  await settle();
+  runOf(on, "a").result();
+  await settle();
+  await on.manager.stop("a", { tree: false });
+  expect(await on.manager.view("a")).toMatchObject({ activity_state: "stopped" });
+  const slow = gate();
+  on.backend.slow = slow.passed;
+  await on.manager.input({ session_id: "a", message: user("later") });
+  await settle();
+  expect(await on.manager.view("a")).toMatchObject({ activity_state: "starting", running: false });
+  slow.open();
+  await settle(20);
+  expect(await on.manager.view("a")).toMatchObject({ activity_state: "working", running: true });
+});
+
 test("goes on with the queue of a session that the disk did not let go", async () => {
   const on = await world();
   await spawn(on, "a");

@@ -10,6 +10,7 @@ import type { SessionUi } from "./ui-types.ts";
 
 /** While it is not known yet, and of a newer daemon's states. */
 const UNKNOWN: StateLook = { sign: "·", style: STYLE.dim };
+const FAILED: StateLook = { sign: "✗", style: STYLE.bad };
 
 export interface HeaderOptions {
   title: string;
@@ -22,7 +23,8 @@ export interface HeaderOptions {
 export function headerLines(ui: SessionUi, { title, settings, columns, rows }: HeaderOptions): Piece[][] {
   const { view } = ui;
   const state = stateOf(ui);
-  const look = (STATE_LOOKS as Partial<Record<string, StateLook>>)[state] ?? UNKNOWN;
+  const look =
+    state === "failed" ? FAILED : ((STATE_LOOKS as Partial<Record<string, StateLook>>)[state] ?? UNKNOWN);
   const isWaiting = state === "waiting_input" || state === "waiting_permission";
   const who = view.session?.name ?? view.session?.title ?? title;
   const first: Piece[] = [
@@ -44,7 +46,8 @@ export function headerLines(ui: SessionUi, { title, settings, columns, rows }: H
 function stateOf(ui: SessionUi): string {
   const { session } = ui.view;
   const [request] = waiting(ui);
-  if (session !== undefined) return session.activity_state;
+  if (session !== undefined)
+    return session.failed && request === undefined ? "failed" : session.activity_state;
   if (request !== undefined) {
     return request.payload.questions === undefined ? "waiting_permission" : "waiting_input";
   }

@@ -1,6 +1,7 @@
 // Approvals through a live claude, as far as it can be scripted: the fake executable behind the real backend.
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClaudeBackend } from "../../../src/backends/claude/index.ts";
@@ -48,6 +49,20 @@ describe("a session with approvals", () => {
       code: "spawn_failed",
       message: `approvals need Claude Code 2.1 or newer; ${found}`,
     });
+  });
+
+  test.each([
+    ["that is there is an overwrite", true, "overwrite"],
+    ["that is not there is a new file", false, "add"],
+  ])("a write to a file %s", async (_name, isThere, kind) => {
+    const home = fakeHome();
+    const file_path = join(home.home, "written.txt");
+    if (isThere) writeFileSync(file_path, "before");
+    const input = JSON.stringify({ file_path, content: "after" });
+    const { run, ask, told } = await startAsking(`#ask-tool Write ${input}`, home);
+    expect(ask.payload.changes).toMatchObject([{ path: file_path, kind }]);
+    await told({ decision: "decline" });
+    await run.stop("finish");
   });
 
   test("an edited input reaches claude", async () => {

@@ -36,6 +36,19 @@ test("the schemas are not in the program: its start-up is that of Node", () => {
   expect([...new Set(packages)].sort()).toEqual(["eventsource-parser", ...width].sort());
 });
 
+test("a session whose turn failed is listed and counted as failed", async () => {
+  const id = await spawned(...QUICK, "please", "fail");
+  await sm("wait", id);
+  const row = new RegExp(`^${id.slice(0, 8)} .* failed `, "m");
+  expect((await sm("all")).stdout).toMatch(row);
+  expect(await sm("all", "--state", "failed")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(row),
+  });
+  const { sessions } = JSON.parse((await sm("status", "--json")).stdout);
+  expect(sessions).toMatchObject({ total: 1, failed: 1, idle: 0 });
+});
+
 describe("spawn and send", () => {
   test("a session is spawned here, waited for by name, and listed", async () => {
     const id = await spawned(...QUICK, "--name", "first", "say", "hello");

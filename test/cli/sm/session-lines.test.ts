@@ -87,7 +87,9 @@ describe("the table", () => {
 
   test("a wide name is cut to its column, and no row is wider than the screen", () => {
     const views = [aView({ session_id: "s", name: "修".repeat(40) })];
-    for (const { text } of sessionTable(views, 60, NOW)) expect(stringWidth(text)).toBeLessThanOrEqual(60);
+    const lines = texts(sessionTable(views, 60, NOW));
+    for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(60);
+    expect(lines[1]).toMatch(/修… +demo +idle/);
   });
 });
 

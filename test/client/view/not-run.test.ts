@@ -1,6 +1,6 @@
 // A call that was asked for and never allowed did not run, whatever ended it; waiting for a person is not the turn's work.
 import { describe, expect, test } from "vitest";
-import { turnMs, workedMs } from "../../../src/client/view/words.ts";
+import { tookMs, turnMs, workedMs } from "../../../src/client/view/words.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
 import { orphan, withdraw } from "../../../src/sessions/request-states.ts";
 import { noticeOf, pending, resolved } from "../request-rows.ts";
@@ -61,6 +61,13 @@ test("what was decided about a call is not held against another by the same id",
     { status: "not_run" },
     { status: "failed", title: "make again" },
   ]);
+});
+
+test("the time in which a person thought is not the call's", () => {
+  const tool = toolOf(tells(answered("accept")), result("t", "ok"));
+  if (tool?.kind !== "tool") throw new Error("no tool");
+  expect(tool).toMatchObject({ status: "done", waited_ms: 60_000 });
+  expect(tookMs({ ...tool, at_ms: 1_000, ended_at_ms: 61_400 })).toBe(400);
 });
 
 test("the time in which a person thought is not the turn's", () => {

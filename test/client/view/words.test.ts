@@ -54,6 +54,10 @@ test.each([
   [{ activity_state: "working", pending_requests: 1 }, "working, asks"],
   [{ activity_state: "thinking", stalled: true }, "thinking, stalled"],
   [{ activity_state: "idle", held: "no room" }, "idle, held"],
+  [{ activity_state: "idle", failed: true }, "failed"],
+  [{ activity_state: "stopped", failed: true, held: "no room" }, "failed, held"],
+  [{ activity_state: "waiting_permission", failed: true, pending_requests: 1 }, "needs approval"],
+  [{ activity_state: "starting" }, "starting"],
 ] as const)("a session with %j is %s", (fields, text) => expect(stateText(aView(fields))).toBe(text));
 
 test("a session is called by its name, else its title, else its id", () => {

@@ -36,6 +36,19 @@ test("the one that waits stands first, with a sign and a word, and the header co
   expect(screen[3]).toMatch(/^ {2}● working +busy .* 1m +\$1\.50/);
 });
 
+test("a session that failed says so, idle or stopped, and one that starts is not stopped", () => {
+  const { rows } = draw(
+    aList(
+      { session_id: "a", name: "broken", failed: true, started_at_ms: NOW_MS + 3 },
+      { session_id: "b", name: "gone", failed: true, activity_state: "stopped", started_at_ms: NOW_MS + 2 },
+      { session_id: "c", name: "coming", activity_state: "starting", started_at_ms: NOW_MS + 1 },
+    ),
+  );
+  expect(rows[2]).toMatch(/^▌ ✗ failed +broken /);
+  expect(rows[3]).toMatch(/^ {2}✗ failed +gone /);
+  expect(rows[4]).toMatch(/^ {2}◌ starting +coming /);
+});
+
 test("children stand below their parent, deeper", () => {
   const { rows } = draw(
     aList({ session_id: "a", name: "top", children: ["b"] }, { session_id: "b", name: "sub", parent: "a" }),

@@ -28,6 +28,12 @@ test("a goes to the next one that waits, round and round, and says when none doe
   expect(press(aList({}), "a").state.message?.text).toMatch(/nothing waits/);
 });
 
+test("hiding what is stopped does not hide what failed", () => {
+  const stopped = { activity_state: "stopped" } as const;
+  const list = aList({ session_id: "a", ...stopped }, { session_id: "b", ...stopped, failed: true });
+  expect(press(list, "h").state.rows.map(({ session }) => session.session_id)).toEqual(["b"]);
+});
+
 test("the filter looks in names, agents, states and directories; all words must be there", () => {
   const list = aList(
     { session_id: "a", name: "Fixer", cwd: "/home/site" },

@@ -16,6 +16,12 @@ describe("entries", () => {
     expect(textOf([tool({ status: "unknown", title: "" })])).toBe("○ Bash  no result");
   });
 
+  test("the time of a turn, and of a call, is without the time in which a person thought", () => {
+    const done = { ...base, kind: "result", subtype: "success", duration_ms: 61_500 } as const;
+    expect(textOf([{ ...done, waited_ms: 60_000 }])).toBe("✓ done · 1.5s");
+    expect(textOf([tool({ at_ms: 1_000, ended_at_ms: 62_200, waited_ms: 60_000 })])).toMatch(/✓ 1\.2s$/);
+  });
+
   test("unfolded it has its input and its output behind bars", () => {
     const shown = textOf([tool({ input: { command: "ls", a: [1] }, output: `x\n${"y".repeat(20)}\n` })], {
       isOpen: true,

@@ -303,3 +303,19 @@ describe("unchanged lines of a diff", () => {
     for (const line of diff.trimEnd().split("\n")) expect(screen).toContain(`  │ ${line}\n`);
   });
 });
+
+test("the feed gives way to a request that would fit without it, and to no other", () => {
+  const command = (lines: number): Ask =>
+    claude("Bash", { command: Array.from({ length: lines }, (_, at) => `echo ${at}`).join("\n") });
+  const isWhole = (lines: number): boolean => shown(command(lines)).frame().requestScroll === 0;
+  const fits = Array.from({ length: 24 }, (_, at) => at + 1).filter(isWhole);
+  const [most = 0] = fits.slice(-1);
+  expect(fits).toEqual(Array.from({ length: most }, (_, at) => at + 1));
+  const rowsAbove = (lines: number): number =>
+    shown(command(lines))
+      .frame()
+      .rows.findIndex((row) => row.startsWith("─ "));
+  // The header alone; then a few rows of the feed too.
+  expect(rowsAbove(most)).toBe(2);
+  expect(rowsAbove(most + 1)).toBe(5);
+});

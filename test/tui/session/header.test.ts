@@ -1,0 +1,26 @@
+// The two rows above the feed: how the session stands, and how long its turn has worked.
+import { expect, test } from "vitest";
+import { pending } from "../../client/request-rows.ts";
+import { aView } from "../../client/session-views.ts";
+import { liveView, Player } from "../support/ui.ts";
+
+const header = (player: Player): string => player.screen().split("\n").slice(0, 2).join("\n");
+
+test("a session that failed is not merely idle; what it asks comes first", () => {
+  const session = aView({ name: "fixer", failed: true });
+  expect(header(new Player({ view: liveView({ session }) }))).toMatch(/^✗ failed {2}fixer/);
+  const asking = aView({ failed: true, activity_state: "waiting_permission", pending_requests: 1 });
+  const view = liveView({ session: asking, requests: [pending()] });
+  expect(header(new Player({ view }))).toMatch(/^\? waiting_permission/);
+});
+
+test("the time of a turn stands still while a person is asked", () => {
+  const player = new Player();
+  const since = player.now_ms - 90_000;
+  const session = aView({ activity_state: "working", turn: { turn_id: "t", started_at_ms: since } });
+  player.view({ session, turn: { started_at_ms: since } });
+  expect(header(player)).toContain("1:30");
+  const waits = { totalMs: 0, open: ["req_1"], sinceMs: since + 5_000 };
+  player.view({ turn: { started_at_ms: since, waits } });
+  expect(header(player)).toContain("0:05");
+});
