@@ -1,6 +1,8 @@
 // Clients that ask and never read the replies: what the daemon holds for them is bounded, and they are dropped.
 
+import { mkdirSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { RawClient } from "../../support/raw-client.ts";
 import { ask, range, until, useDaemon } from "./talk.ts";
@@ -58,6 +60,30 @@ describe.each(["blemees/1", "blemees/2"])("%s", (protocol) => {
     await client.closed;
     expect(client.frames.length).toBeLessThan(PINGS);
   });
+});
+
+test("long lists are made a few at a time, before the outbox can tell that nobody reads them", async () => {
+  const directory = join(patient.current.home, "claude/projects/-long-lists");
+  mkdirSync(directory, { recursive: true });
+  const cwd = `/long/${"x".repeat(200)}`;
+  for (const n of range(1, 400)) {
+    const sessionId = `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+    const record = { type: "user", cwd, message: { role: "user", content: "word ".repeat(30) }, sessionId };
+    writeFileSync(join(directory, `${sessionId}.jsonl`), `${JSON.stringify(record)}\n`);
+  }
+  const client = await hostile(patient.current.socket, "blemees/2");
+  const count = 40;
+  for (const n of range(1, count)) client.send({ type: "blemeesd.list_sessions", id: `l${n}` });
+  await until(outboxBytes, (bytes) => bytes > 1024 * 1024);
+  const [waiting = 0] = await standstill(async () => [await outboxBytes()]);
+  client.socket.resume();
+  for (const _ of range(1, count)) await client.next("blemeesd.sessions");
+  const replies = client.frames.filter(({ type }) => type === "blemeesd.sessions");
+  const listBytes = JSON.stringify(replies[0]).length;
+  expect(listBytes).toBeGreaterThan(100_000);
+  // The outbox, and what was under way when it became full.
+  expect(waiting).toBeLessThan(1024 * 1024 + 5 * listBytes);
+  client.close();
 });
 
 test("lines that come before the hello is answered wait, and are answered in order", async () => {
