@@ -20,7 +20,7 @@ export function errorsPage(): string {
     ].join("\n"),
     "## Failed turns",
     [
-      "`error.code` of an `agent.result` when the agent or its model failed: the same codes for every agent. `message` has the agent's own words, `native_code` its own name for it, where it has one.",
+      "`error.code` of an `agent.result` when the agent or its model failed: the same codes for every agent. `message` has the agent's own words, `native_code` its own name for it, where it has one; `retry_after_ms` is how long to wait, where the agent says so.",
       "A turn can also end with a code of the table above, as `backend_crashed`.",
     ].join("\n"),
     table(["code", "meaning"], failures),

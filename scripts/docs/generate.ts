@@ -9,6 +9,7 @@ import { demianSchemaFile, demianTables } from "./demian.ts";
 import { errorsPage } from "./errors.ts";
 import { httpPage, openApiFile } from "./http.ts";
 import { keyTables } from "./keys.ts";
+import { noticesPage } from "./notices.ts";
 import { schemaFiles } from "./schemas.ts";
 import { fillSections } from "./sections.ts";
 
@@ -18,6 +19,7 @@ const OWN_DIRECTORIES = ["schemas"];
 export function generate(): Map<string, string> {
   return new Map([
     ["docs/errors.md", errorsPage()],
+    ["docs/notices.md", noticesPage()],
     ["docs/config.md", configPage()],
     ["docs/cli.md", cliPage()],
     ["docs/http.md", httpPage()],

@@ -1,13 +1,14 @@
-// schemas/: one JSON Schema (2020-12) a frame and a backend's options, from the zod objects that the daemon
+// schemas/: one JSON Schema (2020-12) a frame, a backend's options and a notice's data, from the zod objects that the daemon
 // checks with. `$id` is a name, not an address.
 import * as z from "zod";
 import { createBackends } from "../../src/backends/registry.ts";
 import { CONFIG_KEYS } from "../../src/daemon/config-keys.ts";
+import { NOTICES } from "../../src/protocol/notices.ts";
 import * as older from "../../src/protocol/wire/blemees1.ts";
 import { INBOUND, PROTOCOL } from "../../src/protocol/wire/blemees2.ts";
 import { AGENT_FRAMES, OUTBOUND } from "../../src/protocol/wire/blemees2-outbound.ts";
 
-type Direction = "in" | "out" | "options";
+type Direction = "in" | "out" | "options" | "notices";
 
 interface Entry {
   /** The frame's type, or the backend's name for options. */
@@ -22,6 +23,7 @@ const MEANING: Readonly<Record<Direction, string>> = {
   in: "client → daemon",
   out: "daemon → client",
   options: "the block `options.<backend>` of blemeesd.open",
+  notices: "`data` of an agent.notice of this category",
 };
 /** In blemees/1 a user's message is `claude.user`. */
 const NOT_IN_BLEMEES_1: ReadonlySet<string> = new Set(["agent.user"]);
@@ -32,6 +34,7 @@ export function schemaFiles(): [path: string, text: string][] {
     ...frames("out", OUTBOUND, "blemees-2", "src/protocol/wire/blemees2-outbound.ts"),
     ...frames("out", AGENT_FRAMES, "blemees-2", "src/protocol/events.ts"),
     ...options(),
+    ...notices(),
   ];
   const inbound = Object.entries(older.INBOUND).filter(([type]) => !NOT_IN_BLEMEES_1.has(type));
   const old = frames("in", Object.fromEntries(inbound), "blemees-1", "src/protocol/wire/blemees1.ts");
@@ -71,10 +74,20 @@ function options(): Entry[] {
   }));
 }
 
+function notices(): Entry[] {
+  return Object.entries(NOTICES).map(([name, { data }]) => ({
+    name,
+    direction: "notices",
+    file: `notices/${name}.json`,
+    schema: data,
+    source: "src/protocol/notices.ts",
+  }));
+}
+
 function schemaOf({ name, direction, file, schema, source }: Entry): object {
   const { $schema, ...body } = z.toJSONSchema(schema, {
     target: "draft-2020-12",
-    io: direction === "out" ? "output" : "input",
+    io: direction === "out" || direction === "notices" ? "output" : "input",
   });
   return {
     $schema,
@@ -99,7 +112,7 @@ function listing(entries: readonly Entry[]): object {
     Object.fromEntries(
       entries.filter((entry) => entry.direction === direction).map(({ name, file }) => [name, file]),
     );
-  const directions = ["in", "out", "options"] as const;
+  const directions = ["in", "out", "options", "notices"] as const;
   return Object.fromEntries(
     directions
       .map((direction) => [direction, of(direction)] as const)

@@ -91,14 +91,16 @@ function observeToolResult(state: SessionState, frame: JsonObject, nowMs: number
 function observeNotice(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
   const data = isObject(frame["data"]) ? frame["data"] : {};
   switch (frame["category"]) {
-    case "codex_output_delta":
+    case "tool_output":
       return continueOutput(state, data, nowMs);
-    case "codex_patch_updated":
-      updatePatch(state, data);
+    case "tool_progress":
+      return showOutput(state, data, nowMs);
+    case "tool_input":
+      changeInput(state, data);
       return [];
     case "task_started":
       return [...releaseHeld(state, nowMs, { isInterrupted: false }), ...startTurn(state, data, nowMs)];
-    case "codex_subagent_result":
+    case "subagent_finished":
       return releaseHeld(state, nowMs);
     default:
       return [];
@@ -172,12 +174,27 @@ function tellStart(state: SessionState, call: OpenCall, nowMs: number): EventRow
   });
 }
 
-/** What a running command prints: the first piece at once, then what there is now and then. */
-function continueOutput(state: SessionState, { item_id, text }: JsonObject, nowMs: number): Row[] {
-  const call = typeof item_id === "string" ? state.calls.get(item_id) : undefined;
+/** A piece of what a running tool prints. */
+function continueOutput(state: SessionState, { tool_use_id, text }: JsonObject, nowMs: number): Row[] {
+  const call = typeof tool_use_id === "string" ? state.calls.get(tool_use_id) : undefined;
   if (call === undefined || typeof text !== "string") return [];
   call.outputChars += text.length;
   call.outputTail = tailOf(call.outputTail + tailOf(text, OUTPUT_TAIL_CHARS), OUTPUT_TAIL_CHARS);
+  return outputRow(state, call, nowMs);
+}
+
+/** All that a running tool shows by now. */
+function showOutput(state: SessionState, { tool_use_id, content }: JsonObject, nowMs: number): Row[] {
+  const call = typeof tool_use_id === "string" ? state.calls.get(tool_use_id) : undefined;
+  const text = outputText(content);
+  if (call === undefined || text === "") return [];
+  call.outputChars = text.length;
+  call.outputTail = tailOf(text, OUTPUT_TAIL_CHARS);
+  return outputRow(state, call, nowMs);
+}
+
+/** The first piece at once, then what there is now and then. */
+function outputRow(state: SessionState, call: OpenCall, nowMs: number): Row[] {
   if (nowMs - (call.outputToldMs ?? Number.NEGATIVE_INFINITY) < OUTPUT_EVERY_MS) return [];
   call.outputToldMs = nowMs;
   return [
@@ -190,10 +207,15 @@ function continueOutput(state: SessionState, { item_id, text }: JsonObject, nowM
   ];
 }
 
-/** A patch may grow after its call was shown; the end tells what it was then. */
-function updatePatch(state: SessionState, { item_id, changes }: JsonObject): void {
-  const call = typeof item_id === "string" ? state.calls.get(item_id) : undefined;
-  if (call !== undefined && Array.isArray(changes)) Object.assign(call, toPatch(changes.filter(isObject)));
+/** The input of a call, or its patch, may become known after it was shown; the end tells what it was then. */
+function changeInput(state: SessionState, { tool_use_id, input, changes }: JsonObject): void {
+  const call = typeof tool_use_id === "string" ? state.calls.get(tool_use_id) : undefined;
+  if (call === undefined) return;
+  if (isObject(input)) {
+    Object.assign(call, describeCall(call.tool_name, input));
+    call.input = JSON.parse(excerpt(input, 1024));
+  }
+  if (Array.isArray(changes)) Object.assign(call, toPatch(changes.filter(isObject)));
 }
 
 /** Results that were held back, once it is known what cut them off. `over`: the turn is, so all of them are due. */

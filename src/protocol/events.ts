@@ -76,6 +76,7 @@ export const Notice = z.strictObject({
   type: z.literal("agent.notice"),
   ...common,
   level: z.enum(["info", "warn", "error"]),
+  /** One of protocol/notices.ts, with the data that stands there; or what only one agent says. */
   category: z.string(),
   text: z.string().optional(),
   data: z.record(z.string(), z.unknown()).optional(),
@@ -101,6 +102,8 @@ export const Result = z.strictObject({
       /** What the agent itself calls it. */
       native_code: z.union([z.string(), z.number()]).optional(),
       message: z.string(),
+      /** How long to wait before another try, where the agent says so. */
+      retry_after_ms: z.int().min(0).optional(),
     })
     .optional(),
 });

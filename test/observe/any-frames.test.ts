@@ -60,12 +60,7 @@ const frame = fc.oneof(
   }),
   fc.record({
     type: fc.constant("agent.notice"),
-    category: fc.constantFrom(
-      "codex_output_delta",
-      "codex_patch_updated",
-      "task_started",
-      "codex_subagent_result",
-    ),
+    category: fc.constantFrom("tool_output", "tool_input", "task_started", "subagent_finished"),
     data: fc.oneof(
       anything,
       fc.record({

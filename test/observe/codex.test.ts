@@ -101,8 +101,8 @@ describe("output while a command runs", () => {
         type: "agent.notice",
         backend: "codex",
         level: "info",
-        category: "codex_output_delta",
-        data: { item_id: "c", text: `line ${n}\n` },
+        category: "tool_output",
+        data: { tool_use_id: "c", text: `line ${n}\n` },
       });
     }
     return bench;
@@ -122,8 +122,8 @@ describe("output while a command runs", () => {
 
   test("of a call that nobody knows is no row", () => {
     const bench = new Bench("codex");
-    const data = { item_id: "unknown", text: "x" };
-    bench.frame({ type: "agent.notice", backend: "codex", category: "codex_output_delta", data });
+    const data = { tool_use_id: "unknown", text: "x" };
+    bench.frame({ type: "agent.notice", backend: "codex", category: "tool_output", data });
     expect(bench.rows).toEqual([]);
   });
 });

@@ -5,12 +5,12 @@ import { FAILURES, failureCode } from "../../src/protocol/failures.ts";
 describe("the code of a failure", () => {
   test.each([
     [401, "auth_failed"],
-    [402, "quota_exceeded"],
+    [402, "quota_exhausted"],
     [403, "auth_failed"],
     [404, "model_not_found"],
-    [413, "context_overflow"],
+    [413, "context_exceeded"],
     [429, "rate_limited"],
-    [500, "server_error"],
+    [500, "model_error"],
     [503, "overloaded"],
     [529, "overloaded"],
     [400, "bad_request"],
@@ -21,10 +21,10 @@ describe("the code of a failure", () => {
   });
 
   test.each([
-    ["contextWindowExceeded", "context_overflow"],
+    ["contextWindowExceeded", "context_exceeded"],
     ["RESOURCE_EXHAUSTED", "rate_limited"],
     ["overloaded_error", "overloaded"],
-    ["usageLimitExceeded", "quota_exceeded"],
+    ["usageLimitExceeded", "quota_exhausted"],
     ["unauthorized", "auth_failed"],
     ["content_filter", "refused"],
     ["httpConnectionFailed", "network"],
@@ -39,11 +39,11 @@ describe("the code of a failure", () => {
     ["API Error: Request rejected (429) · slow down", "rate_limited"],
     ["API Error: Repeated 529 Overloaded errors.", "overloaded"],
     ["Selected model is at capacity. Please try a different model.", "overloaded"],
-    ["stream disconnected before completion: Transport error", "network"],
+    ["stream disconnected before completion: Transport error", "stream_cut"],
     ["connect ECONNREFUSED 127.0.0.1:9", "network"],
-    ["terminated", "network"],
-    ["prompt is too long: 210000 tokens > 200000 maximum", "context_overflow"],
-    ["Your credit balance is too low", "quota_exceeded"],
+    ["terminated", "stream_cut"],
+    ["prompt is too long: 210000 tokens > 200000 maximum", "context_exceeded"],
+    ["Your credit balance is too low", "quota_exhausted"],
     ["Reconnecting... 1/5", "agent_error"],
     ["Warning: Model metadata for `x-model` not found.", "agent_error"],
     ["the disk is full", "agent_error"],
@@ -53,7 +53,7 @@ describe("the code of a failure", () => {
   });
 
   test("an exact name counts more than the status, a status more than the words, and the words more than a vague name", () => {
-    expect(failureCode({ names: ["insufficient_quota"], status: 429 })).toBe("quota_exceeded");
+    expect(failureCode({ names: ["insufficient_quota"], status: 429 })).toBe("quota_exhausted");
     expect(failureCode({ status: 429, words: "unauthorized" })).toBe("rate_limited");
     expect(failureCode({ names: ["server_error"], words: "fetch failed" })).toBe("network");
     expect(failureCode({ names: ["invalid_request_error"], status: 401 })).toBe("auth_failed");

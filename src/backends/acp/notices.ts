@@ -1,6 +1,8 @@
 // Everything that an agent says beside its answer: plans, how full its context is, its settings, its own notices, and
 // what we do not know. Nothing of it is dropped.
 import type { JsonObject } from "../../base/json.ts";
+import { failureCode } from "../../protocol/failures.ts";
+import type { NoticeData } from "../../protocol/notices.ts";
 import { countOf, objectOf, objectsOf, optional, stringOf, textOf } from "../values.ts";
 import { introduce } from "./intro.ts";
 import { configOf, withMode, withOptions } from "./settings.ts";
@@ -55,12 +57,39 @@ export function infoNotice(state: AcpState, update: JsonObject): Report[] {
     if (state.turn !== undefined && !isRetry) state.turn.failure = words;
     const text = [words, textOf(objectOf(error)["additionalDetails"])].filter(Boolean).join(": ");
     reports.push(
-      notice(state, isRetry ? "acp_retry" : "acp_error", { level: "warn", text, data: objectOf(error) }),
+      notice(state, isRetry ? "model_retry" : "error_reported", {
+        level: "warn",
+        text,
+        data: faultOf(error),
+      }),
     );
   }
-  const told = Object.fromEntries(Object.entries(info).filter(([, value]) => value !== null));
-  const data = { ...told, ...(Object.keys(rest).length > 0 ? { codex: rest } : {}) };
+  const { title, updatedAt, ...others } = Object.fromEntries(
+    Object.entries({ ...info, ...(Object.keys(rest).length > 0 ? { codex: rest } : {}) }).filter(
+      ([, value]) => value !== null,
+    ),
+  );
+  const data = {
+    ...optional("title", textOf(title)),
+    ...optional("updated_at", textOf(updatedAt)),
+    ...(Object.keys(others).length > 0 ? { native: others } : {}),
+  };
   return Object.keys(data).length === 0 ? reports : [...reports, notice(state, "session_info", { data })];
+}
+
+function faultOf(error: unknown): NoticeData<"error_reported"> {
+  const native = objectOf(error);
+  const [name, info] = Object.entries(objectOf(native["codexErrorInfo"]))[0] ?? [native["codexErrorInfo"]];
+  const status = countOf(objectOf(info)["httpStatusCode"]);
+  const details = textOf(native["additionalDetails"]);
+  const words = [textOf(native["message"]), details].join(" ");
+  return {
+    code: failureCode({ names: [name], status, words }),
+    ...optional("native_code", textOf(name)),
+    ...optional("http_status", status),
+    ...optional("details", details),
+    native,
+  };
 }
 
 export function commandsNotice(state: AcpState, { availableCommands }: JsonObject): Report[] {
@@ -83,8 +112,8 @@ export function modeNotice(state: AcpState, { currentModeId }: JsonObject): Repo
 export function agentNotice(state: AcpState, update: JsonObject): Report[] {
   const { severity, title, description } = update;
   const text = [textOf(title), textOf(description)].filter(Boolean).join(": ");
-  const { sessionUpdate: _kind, ...data } = update;
-  return [notice(state, "acp_notice", { level: LEVELS.get(severity) ?? "info", text, data })];
+  const { sessionUpdate: _kind, ...native } = update;
+  return [notice(state, "agent_notice", { level: LEVELS.get(severity) ?? "info", text, data: { native } })];
 }
 
 /** A kind of update that we do not know. */
@@ -98,9 +127,8 @@ export function otherNotification(state: AcpState, method: string, params: JsonO
   const { sessionId: _session, ...data } = params;
   if (method === "_demian/notice") {
     const { severity, message } = params;
-    return [
-      notice(state, "acp_notice", { level: LEVELS.get(severity) ?? "info", text: stringOf(message), data }),
-    ];
+    const level = LEVELS.get(severity) ?? "info";
+    return [notice(state, "agent_notice", { level, text: stringOf(message), data: { native: data } })];
   }
   return [notice(state, `acp_notif_${wordOf(method)}`, { data })];
 }

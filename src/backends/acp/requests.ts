@@ -41,7 +41,7 @@ export function toReportsOfRequest(state: AcpState, request: AgentRequest): Repo
   if (request.method === ELICITATION) return elicitation(state, request);
   const message = `blemeesd offers no ${request.method}`;
   return [
-    notice(state, "acp_request_refused", { level: "warn", text: message, data: { method: request.method } }),
+    notice(state, "request_unsupported", { level: "warn", text: message, data: { method: request.method } }),
     { kind: "refuse", id: request.id, error: { code: METHOD_NOT_FOUND, message } },
   ];
 }
@@ -86,14 +86,14 @@ export function withdrawAll(state: AcpState, reason: string, isHeard: boolean): 
 /** It gets no answer of its own, which would be one to the first. */
 function askedTwice(state: AcpState, { id, method }: AgentRequest): Report[] {
   const text = `the agent asked again under the id ${nativeIdOf(id)} of a request that is open: not heard`;
-  return [notice(state, "acp_request_refused", { level: "warn", text, data: { method } })];
+  return [notice(state, "request_unsupported", { level: "warn", text, data: { method } })];
 }
 
 /** Nobody waits for a turn that is over, and a session that asks takes no message. */
 function outOfTurn(state: AcpState, { id, method }: AgentRequest): Report[] {
   const text = `the agent asked while no turn runs: refused (${method})`;
   return [
-    notice(state, "acp_refused", { level: "warn", text }),
+    notice(state, "permission_denied", { level: "warn", text }),
     { kind: "reply", id, result: refusalOf(method) },
   ];
 }
@@ -137,12 +137,12 @@ function allowUnasked(state: AcpState, request: AgentRequest, why: string, tool:
   if (optionId === undefined) {
     const text = `${why}, but the agent offers no way to allow it once: refused`;
     return [
-      notice(state, "acp_refused", { level: "warn", text, ...about }),
+      notice(state, "permission_denied", { level: "warn", text, ...about }),
       { kind: "reply", id, result: CANCELLED },
     ];
   }
   return [
-    notice(state, "acp_allowed", { text: why, ...about }),
+    notice(state, "permission_granted", { text: why, ...about }),
     { kind: "reply", id, result: selected(optionId) },
   ];
 }
@@ -155,7 +155,7 @@ function refuseUnasked(state: AcpState, { id, params }: AgentRequest, tool: Tool
   const outcome = optionId === undefined ? CANCELLED : selected(optionId);
   const about = { data: { tool_use_id: tool.id }, parent: tool.parent };
   return [
-    notice(state, "acp_refused", { level: "warn", text: `${nameOf(tool)}: ${reason}`, ...about }),
+    notice(state, "permission_denied", { level: "warn", text: `${nameOf(tool)}: ${reason}`, ...about }),
     { kind: "reply", id, result: { ...outcome, _meta: { blemees: { reason } } } },
   ];
 }
@@ -188,7 +188,7 @@ function elicitation(state: AcpState, request: AgentRequest): Report[] {
   if (params["mode"] !== "form" || form === undefined) {
     const message = "blemeesd answers forms of flat fields only";
     return [
-      notice(state, "acp_request_refused", { level: "warn", text: message, data: { method } }),
+      notice(state, "request_unsupported", { level: "warn", text: message, data: { method } }),
       { kind: "refuse", id, error: { code: INVALID_PARAMS, message } },
     ];
   }
@@ -199,7 +199,7 @@ function elicitation(state: AcpState, request: AgentRequest): Report[] {
   if (state.options.approvals === false) {
     const text = `approvals are off, so nobody was asked: ${message}`;
     return [
-      notice(state, "acp_refused", { level: "warn", text }),
+      notice(state, "permission_denied", { level: "warn", text }),
       { kind: "reply", id, result: { action: "decline" } },
     ];
   }

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { RpcErrorBody } from "../../base/jsonrpc.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
-import { failureCode } from "../../protocol/failures.ts";
+import { failureCode, retryAfterMs } from "../../protocol/failures.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import { countOf, objectOf, objectsOf, optional, textOf } from "../values.ts";
 import { type AcpState, demianMeta, isDemian, notice, type Report, type TurnState } from "./state.ts";
@@ -59,7 +59,7 @@ function subtypeOf(reason: string): ResultEvent["subtype"] {
 /** Why a turn ended in a way that its subtype does not tell. */
 function remarks(state: AcpState, turn: TurnState, reason: string): Report[] {
   const data = { stop_reason: reason };
-  const tell = (text: string) => [notice(state, "acp_stop_reason", { level: "warn", text, data })];
+  const tell = (text: string) => [notice(state, "stop_reason", { level: "warn", text, data })];
   if (reason === "cancelled" && turn.isDeclined) {
     return tell("the agent ended the turn because what it asked for was declined");
   }
@@ -73,10 +73,14 @@ function failureOf(turn: TurnState, told: JsonObject): Failure | undefined {
   const air = objectOf(objectOf(objectOf(told["_meta"])["jetbrains"])["air"])["sessionFailure"];
   const title = textOf(objectOf(air)["title"]);
   const category = objectOf(air)["category"];
-  if (title !== undefined) return { code: failureCode({ names: [category], words: title }), message: title };
+  if (title !== undefined) return spoken([category], title);
   if (!turn.isFailed || told["stopReason"] === "cancelled") return undefined;
-  const message = turn.failure ?? (turn.lastText.trim() || "the agent reported a failure without words");
-  return { code: failureCode({ words: message }), message };
+  return spoken([], turn.failure ?? (turn.lastText.trim() || "the agent reported a failure without words"));
+}
+
+function spoken(names: unknown[], message: string): Failure {
+  const code = failureCode({ names, words: message });
+  return { code, message, ...optional("retry_after_ms", retryAfterMs(message)) };
 }
 
 /** The agent's own words, also those that are only in `data`; a number that is no code of JSON-RPC is an HTTP status. */
@@ -95,16 +99,28 @@ export function toFailure({ code: number, message, data }: RpcErrorBody): Failur
     code: failureCode({ names, status, words }),
     native_code: isNamed ? name : number,
     message: words,
+    ...optional(
+      "retry_after_ms",
+      countOf(told["retryAfterMs"]) ?? vendor.retryAfterMs ?? retryAfterMs(words),
+    ),
     ...optional("details", data),
   };
 }
 
 /** Gemini's message is the body of the vendor's answer. */
-function vendorError(message: string): { message?: string; names: unknown[] } {
+function vendorError(message: string): { message?: string; names: unknown[]; retryAfterMs?: number } {
   const body = message.startsWith("{") ? parseJson(message) : undefined;
   const error = objectOf(objectOf(body)["error"]);
-  const reasons = objectsOf(error["details"]).map(({ reason }) => reason);
-  return { ...optional("message", textOf(error["message"])), names: [...reasons, error["status"]] };
+  const details = objectsOf(error["details"]);
+  const reasons = details.map(({ reason }) => reason);
+  const [delay] = details.flatMap(
+    ({ retryDelay }) => /^(\d+(?:\.\d+)?)s$/.exec(textOf(retryDelay) ?? "")?.[1] ?? [],
+  );
+  return {
+    ...optional("message", textOf(error["message"])),
+    names: [...reasons, error["status"]],
+    ...optional("retryAfterMs", delay === undefined ? undefined : Math.round(Number(delay) * 1000)),
+  };
 }
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,7 @@
 // From a start order to a session in an agent's process: which process, and which way in.
 import { CodedError } from "../../base/coded-error.ts";
 import { silentLog } from "../../base/log.ts";
+import { toNotice } from "../../protocol/notices.ts";
 import type { Lease, Pool } from "../pool.ts";
 import type { BackendSink, Run, StartOrder } from "../types.ts";
 import { optional } from "../values.ts";
@@ -96,8 +97,7 @@ async function enter(parts: AgentParts, entry: Entry): Promise<Run> {
     clock,
     births,
     startedMs: order.began_here ? order.started_at_ms : undefined,
-    waiting: (text) =>
-      sink.event({ type: "agent.notice", backend: spec.name, level: "info", category: "resume_waits", text }),
+    waiting: (text) => sink.event(toNotice(spec.name, "resume_waits", { text })),
   };
   const opened = await open(opening, order);
   const run = new AcpRun({

@@ -2,6 +2,12 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { RpcErrorBody, RpcId } from "../../base/jsonrpc.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import {
+  type NoticeCategory,
+  type NoticeParts,
+  toNotice,
+  type UnknownCategory,
+} from "../../protocol/notices.ts";
 import type { Ask } from "../types.ts";
 import { objectOf } from "../values.ts";
 import type { Settings } from "./settings.ts";
@@ -170,26 +176,10 @@ export function toReports(events: readonly AgentEvent[]): Report[] {
   return events.map((event) => ({ kind: "event", event }));
 }
 
-export interface NoticeParts {
-  level?: "info" | "warn" | "error";
-  text?: string | undefined;
-  data?: JsonObject | undefined;
-  /** The call that started the sub-agent which it is about. */
-  parent?: string | undefined;
-}
-
-export function notice(state: AcpState, category: string, parts: NoticeParts = {}): Report {
-  const { level = "info", text, data, parent } = parts;
-  return {
-    kind: "event",
-    event: {
-      type: "agent.notice",
-      backend: state.backend,
-      level,
-      category,
-      ...(text === undefined ? {} : { text }),
-      ...(data === undefined || Object.keys(data).length === 0 ? {} : { data }),
-      ...(parent === undefined ? {} : { parent_tool_use_id: parent }),
-    },
-  };
+export function notice<C extends NoticeCategory | UnknownCategory>(
+  state: AcpState,
+  category: C,
+  parts: NoticeParts<C> = {},
+): Report {
+  return { kind: "event", event: toNotice(state.backend, category, parts) };
 }

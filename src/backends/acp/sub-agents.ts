@@ -1,6 +1,8 @@
 // Sub-agents. Claude's adapter and demian name in `_meta` the call that started one; demian also tells as `_demian/event`
 // when it starts, what it says and how it ends.
 import type { JsonObject } from "../../base/json.ts";
+import { failureCode } from "../../protocol/failures.ts";
+import type { NoticeData } from "../../protocol/notices.ts";
 import { countOf, objectOf, optional, stringOf, stringsOf, textOf } from "../values.ts";
 import { otherNotification, wordOf } from "./notices.ts";
 import { toUsage } from "./results.ts";
@@ -27,6 +29,12 @@ const ENDED: ReadonlyMap<string, Subtype> = new Map([
   ["agent.invocation.failed", "error"],
   ["agent.invocation.cancelled", "interrupted"],
 ]);
+
+const VERDICTS: ReadonlyMap<string, "permission_granted" | "permission_denied"> = new Map([
+  ["permission.granted", "permission_granted"],
+  ["permission.denied", "permission_denied"],
+]);
+const ASKED: ReadonlySet<unknown> = new Set(["user", "abort"]);
 
 const MAX_DEPTH = 32;
 const MAX_NAME_CHARS = 200;
@@ -63,7 +71,68 @@ export function demianEvent(state: AcpState, method: string, params: JsonObject)
   const subtype = ENDED.get(type);
   if (subtype !== undefined && call !== undefined) return ended(state, call, subtype, event);
   const { type: _type, ...data } = event;
-  return [notice(state, `demian_${wordOf(type)}`, { data, parent })];
+  return [toldAs(state, type, { native: data, call, parent })];
+}
+
+interface Told {
+  native: JsonObject;
+  /** The call that it is about. */
+  call: string | undefined;
+  parent: string | undefined;
+}
+
+/** What other agents report too has the same word; the rest goes by the runtime's own name. */
+function toldAs(state: AcpState, type: string, { native, call, parent }: Told): Report {
+  switch (type) {
+    case "provider.retry":
+      return notice(state, "model_retry", { level: "warn", data: retryOf(native), parent });
+    case "context.compacted":
+    case "agent.session.context_compacted":
+      return notice(state, "compacted", { data: compactionOf(native), parent });
+    case "warning": {
+      const text = textOf(native["message"]);
+      return notice(state, "agent_notice", { level: "warn", text, data: { native }, parent });
+    }
+  }
+  const verdict = VERDICTS.get(type);
+  // A person who was asked is told by the request.
+  if (verdict === undefined || ASKED.has(native["by"]))
+    return notice(state, `demian_${wordOf(type)}`, { data: native, parent });
+  return notice(state, verdict, { data: permissionOf(native, call), parent });
+}
+
+function retryOf(native: JsonObject): NoticeData<"model_retry"> {
+  const reason = textOf(native["reason"]);
+  const status = countOf(native["status"]);
+  return {
+    code: failureCode({ status, words: reason }),
+    ...optional("http_status", status),
+    ...optional("attempt", countOf(native["attempt"])),
+    ...optional("max_attempts", countOf(native["maxAttempts"])),
+    ...optional("retry_after_ms", countOf(native["delayMs"])),
+    ...optional("details", reason),
+    native,
+  };
+}
+
+function compactionOf(native: JsonObject): NoticeData<"compacted"> {
+  const { manual } = native;
+  return {
+    ...(typeof manual === "boolean" ? { trigger: manual ? ("manual" as const) : ("auto" as const) } : {}),
+    ...optional("before_tokens", countOf(native["beforeTokens"])),
+    ...optional("after_tokens", countOf(native["afterTokens"])),
+    native,
+  };
+}
+
+function permissionOf(native: JsonObject, call: string | undefined): NoticeData<"permission_denied"> {
+  return {
+    ...optional("tool_use_id", call),
+    ...optional("tool_name", textOf(native["targetName"])),
+    ...optional("by", textOf(native["by"])),
+    ...optional("reason", textOf(native["reason"])),
+    native,
+  };
 }
 
 /** The call that started it ends: what works by now has no end of its own. */
@@ -88,6 +157,7 @@ function started(state: AcpState, call: string, event: JsonObject): Report[] {
   const tool = state.tools.get(call);
   if (tool !== undefined) tool.hasSubAgent = true;
   const data = {
+    tool_use_id: call,
     ...subAgent,
     ...optional("depth", countOf(event["depth"])),
     ...optional("handoff_tokens", countOf(event["handoffTokens"])),
@@ -103,6 +173,7 @@ function ended(state: AcpState, call: string, subtype: Subtype, event: JsonObjec
   const usage = objectOf(event["usage"]);
   const reason = textOf(event["reason"]);
   const data = {
+    tool_use_id: call,
     ...known,
     subtype,
     ...optional("reason", reason),

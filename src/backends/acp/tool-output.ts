@@ -39,7 +39,7 @@ export function terminalOf(update: JsonObject): { printed?: string; exitCode?: n
 }
 
 /** A text when all of it is text, else its blocks. A diff is what was done: its path says enough. */
-function contentOutput(content: unknown): unknown {
+export function contentOutput(content: unknown): unknown {
   const entries = objectsOf(content);
   const blocks = entries.flatMap((entry) => {
     if (entry["type"] === "content") return [toBlock(objectOf(entry["content"]))];

@@ -2,11 +2,11 @@
 // permission. Each is told once when its input is known (or it runs), and has exactly one result.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import { objectOf, objectsOf, optional, stringOf, textOf } from "../values.ts";
+import { objectOf, objectsOf, optional, textOf } from "../values.ts";
 import { type Change, changesIn } from "./diffs.ts";
 import { type AcpState, notice, type Report, type Tool, toReports } from "./state.ts";
 import { parentIn } from "./sub-agents.ts";
-import { outputOf, terminalOf } from "./tool-output.ts";
+import { contentOutput, outputOf, terminalOf } from "./tool-output.ts";
 
 const FINAL: ReadonlySet<unknown> = new Set(["completed", "failed"]);
 const RUNNING: ReadonlySet<unknown> = new Set(["in_progress", "completed", "failed"]);
@@ -19,7 +19,7 @@ const NAME = /^[A-Za-z_][\w-]*$/;
 
 export function updateTool(state: AcpState, update: JsonObject): Report[] {
   const id = textOf(update["toolCallId"]);
-  if (id === undefined) return [notice(state, "acp_tool_without_id", { data: update })];
+  if (id === undefined) return [notice(state, "acp_unknown_tool_call", { data: update })];
   // Some models call the first tool of every answer "call_0": a new call by an old name is a new tool.
   const isAnew = update["sessionUpdate"] === "tool_call" && state.turn !== undefined;
   if (state.doneTools.has(id) && !isAnew) return lateUpdate(state, id, update);
@@ -31,7 +31,7 @@ export function updateTool(state: AcpState, update: JsonObject): Report[] {
   const { printed } = terminalOf(update);
   if (printed !== undefined) {
     const data = { tool_use_id: id, text: printed };
-    reports.push(notice(state, "acp_output_delta", { data, parent: tool.parent }));
+    reports.push(notice(state, "tool_output", { data, parent: tool.parent }));
   }
   if (FINAL.has(tool.status)) return [...reports, ...toReports([finishTool(state, tool, update)])];
   return [...reports, ...progress(state, tool, update)];
@@ -175,7 +175,7 @@ function newInput(state: AcpState, tool: Tool): Report[] {
   if (told === tool.told || !hasInput(tool.input)) return [];
   tool.told = told;
   const data = { tool_use_id: tool.id, name: nameOf(tool), input };
-  return [notice(state, "acp_tool_input", { data, parent: tool.parent })];
+  return [notice(state, "tool_input", { data, parent: tool.parent })];
 }
 
 /** What came before is what the tool is about to do, and not its output. A sub-agent's steps are told as what they are. */
@@ -186,9 +186,10 @@ function progress(state: AcpState, tool: Tool, update: JsonObject): Report[] {
   const isFirst = update["sessionUpdate"] === "tool_call";
   if (isFirst || JSON.stringify(content) === JSON.stringify(tool.progress)) return [];
   tool.progress = content;
-  return [
-    notice(state, "acp_tool_progress", { data: { tool_use_id: tool.id, content }, parent: tool.parent }),
-  ];
+  const shown = contentOutput(content);
+  if (shown === undefined) return [];
+  const data = { tool_use_id: tool.id, content: shown };
+  return [notice(state, "tool_progress", { data, parent: tool.parent })];
 }
 
 function finishTool(state: AcpState, tool: Tool, update: JsonObject): AgentEvent {
@@ -219,8 +220,8 @@ function lateUpdate(state: AcpState, id: string, update: JsonObject): Report[] {
   if (!isNews && !FINAL.has(status)) return [];
   const data = {
     tool_use_id: id,
-    ...optional("status", stringOf(status)),
     ...optional("output", outputOf(update)),
+    is_error: status === "failed",
   };
-  return [notice(state, "acp_late_result", { data, parent: parentIn(state, update) })];
+  return [notice(state, "late_result", { data, parent: parentIn(state, update) })];
 }

@@ -145,7 +145,8 @@ function toolUpdate(state: AcpState, update: JsonObject): Report[] {
 /** Live, an agent says in the user's name only what it made up itself. */
 function userChunk(state: AcpState, update: JsonObject): Report[] {
   const text = stringOf(objectOf(update["content"])["text"]);
-  return [notice(state, "acp_user_message", { text, data: text === undefined ? update : undefined })];
+  const data = text === undefined ? { native: update } : undefined;
+  return [notice(state, "injected_message", { text, data })];
 }
 
 /** No turn runs: it belongs to one that is over, or to none. */
@@ -154,12 +155,12 @@ function stray(state: AcpState, kind: string, update: JsonObject): Report[] {
     const id = textOf(update["toolCallId"]) ?? "";
     if (state.doneTools.has(id) || state.tools.has(id)) return updateTool(state, update);
     const { sessionUpdate: _kind, ...data } = update;
-    return [notice(state, "acp_stray_tool", { data })];
+    return [notice(state, "acp_unknown_tool_call", { data })];
   }
   const text = stringOf(objectOf(update["content"])["text"]);
   if (text === "") return [];
-  const data = text === undefined ? { content: update["content"] } : {};
-  return [notice(state, "acp_stray_text", { text, data: { kind, ...data } })];
+  const native = text === undefined ? { native: { content: update["content"] } } : {};
+  return [notice(state, "late_text", { text, data: { kind, ...native } })];
 }
 
 function answerOf(answer: Answer): unknown {

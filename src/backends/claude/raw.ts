@@ -1,6 +1,7 @@
 // The native frame on the events made from it: on all of them when the session asks (include_raw_events), or
 // exactly once per frame for the blemees/1 dialect, which sends claude's own frames on.
 import type { JsonObject } from "../../base/json.ts";
+import { toNotice } from "../../protocol/notices.ts";
 import type { ClaudeOptions } from "./options.ts";
 import type { Report } from "./state.ts";
 
@@ -14,8 +15,7 @@ function withRawOnce(frame: JsonObject, reports: Report[]): Report[] {
   const first = reports.findIndex((report) => report.kind === "event");
   // `null` on the others: the dialect must not show what came with the first one again.
   if (first !== -1) return reports.map((report, index) => addRaw(report, index === first ? frame : null));
-  const notice = { type: "agent.notice", backend: "claude", level: "info", category: "native" } as const;
-  return [...reports, { kind: "event", event: { ...notice, raw: frame } }];
+  return [...reports, { kind: "event", event: { ...toNotice("claude", "native"), raw: frame } }];
 }
 
 function addRaw(report: Report, frame: JsonObject | null): Report {

@@ -8,12 +8,12 @@ import type { JsonObject } from "../../base/json.ts";
 import { FrameReader, type LineAside } from "../../base/json-lines.ts";
 import type { Log } from "../../base/log.ts";
 import type { UserMessage } from "../../protocol/content.ts";
+import { toNotice } from "../../protocol/notices.ts";
 import type { Answer } from "../../protocol/requests.ts";
 import { AgentProcess } from "../agent-process.ts";
 import { Backpressure } from "../backpressure.ts";
 import { crashMessage, exitMessage, lastWords } from "../last-words.ts";
 import type { BackendSink, Run } from "../types.ts";
-import { optional } from "../values.ts";
 import { isBusy } from "./background.ts";
 import { Control } from "./control.ts";
 import { diedOfAuth } from "./death.ts";
@@ -184,13 +184,8 @@ export class ClaudeRun implements Run {
   #skipped(size: number, reason: string, aside: LineAside | undefined): void {
     this.#parts.log.warn("backend.unreadable_stdout", { backend: "claude", size, reason });
     const text = `a line of ${size} bytes from claude was skipped: ${reason}`;
-    const notice = {
-      type: "agent.notice",
-      backend: "claude",
-      level: "warn",
-      category: "unreadable_output",
-    } as const;
-    this.#tell(() => this.#parts.sink.event({ ...notice, text, ...optional("data", aside?.data) }));
+    const notice = toNotice("claude", "unreadable_output", { level: "warn", text, data: aside?.data });
+    this.#tell(() => this.#parts.sink.event(notice));
     if (aside === undefined) return;
     const type = aside.outline.get("type");
     const mayBeVital = VITAL.has(type) || (aside.isCut && type === undefined);

@@ -30,6 +30,8 @@ export interface ClaudeState {
   hasMessage: boolean;
   /** Sub-agents behind the turn: at work, or done while their news is still to come; see background.ts. */
   readonly background: Map<string, "works" | "done">;
+  /** Sub-agents whose end has not come, by their task, with their name. */
+  readonly agents: Map<string, string | undefined>;
   /** User messages of ours that have no result yet. */
   outstanding: number;
   /** Claude began a turn by itself. */
@@ -63,6 +65,7 @@ export function newState(order: {
     authTold: false,
     hasMessage: false,
     background: new Map(),
+    agents: new Map(),
     outstanding: 0,
     agentTurn: false,
     hasBegun: false,

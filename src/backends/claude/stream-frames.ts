@@ -2,6 +2,7 @@
 // text is never built from deltas: after an error in the stream claude asks again and prints another message.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import { toNotice } from "../../protocol/notices.ts";
 import { toToolUse } from "./message-frames.ts";
 import { type ClaudeState, countOf, optional, stringOf } from "./state.ts";
 
@@ -31,13 +32,8 @@ function translateDelta(delta: unknown, index: number | undefined): AgentEvent {
   const row = DELTAS.get(type);
   const text = row !== undefined && isObject(delta) ? stringOf(delta[row.from]) : undefined;
   if (row === undefined || text === undefined) {
-    return {
-      type: "agent.notice",
-      backend: "claude",
-      level: "info",
-      category: `claude_delta_${stringOf(type) ?? "unknown"}`,
-      data: { delta, ...optional("index", index) },
-    };
+    const data = { delta, ...optional("index", index) };
+    return toNotice("claude", `claude_delta_${stringOf(type) ?? "unknown"}`, { data });
   }
   return {
     type: "agent.delta",

@@ -1,6 +1,8 @@
 // `system/*` and `rate_limit_event` frames → agent.system_init and notices.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import { toNotice } from "../../protocol/notices.ts";
+import { toSystemNotice } from "./notices.ts";
 import { type ClaudeState, optional, type Report, stringOf } from "./state.ts";
 import { transcriptPath } from "./transcript-path.ts";
 
@@ -9,17 +11,7 @@ const AUTH_ADVICE = "Run `claude auth` to re-authenticate.";
 export function translateSystem(state: ClaudeState, frame: JsonObject): Report[] {
   const subtype = stringOf(frame["subtype"]);
   if (subtype === "init") return translateInit(state, frame);
-  const { type: _type, subtype: _subtype, ...data } = frame;
-  const notice: Report = {
-    kind: "event",
-    event: {
-      type: "agent.notice",
-      backend: "claude",
-      level: "info",
-      category: `system_${subtype ?? "unknown"}`,
-      data,
-    },
-  };
+  const notice: Report = { kind: "event", event: toSystemNotice(state, frame) };
   const isAuth = frame["error"] === "authentication_failed" || frame["error_status"] === 401;
   // Claude goes on trying for minutes (2.1.197: ten times); people should know after the first.
   return subtype === "api_retry" && isAuth ? [notice, ...authFailed(state)] : [notice];
@@ -37,20 +29,14 @@ export function translateRateLimit(frame: JsonObject): AgentEvent {
   const { resetsAt, status, ...vendor } = isObject(info) ? info : {};
   const limit = {
     ...optional("resets_at_ms", typeof resetsAt === "number" ? Math.round(resetsAt * 1000) : undefined),
-    ...optional("status", status),
+    ...optional("status", stringOf(status)),
   };
   const others = { ...vendor, ...rest };
   const data = {
     ...(Object.keys(limit).length > 0 ? { limit } : {}),
     ...(Object.keys(others).length > 0 ? { vendor: others } : {}),
   };
-  return {
-    type: "agent.notice",
-    backend: "claude",
-    level: "info",
-    category: "rate_limits",
-    ...(Object.keys(data).length > 0 ? { data } : {}),
-  };
+  return toNotice("claude", "rate_limits", { data });
 }
 
 function translateInit(state: ClaudeState, frame: JsonObject): Report[] {

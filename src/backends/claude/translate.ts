@@ -1,8 +1,10 @@
 // One native frame of claude's stdout → reports. Pure: changes only the state it is given, does no I/O,
 // reads no clock, throws on nothing.
 import type { JsonObject } from "../../base/json.ts";
+import { toNotice } from "../../protocol/notices.ts";
 import { followBackground } from "./background.ts";
 import { translateAssistant, translateUser } from "./message-frames.ts";
+import { toolProgress } from "./notices.ts";
 import { withRaw } from "./raw.ts";
 import { type ClaudeState, optional, type Report, stringOf, toReports } from "./state.ts";
 import { translateStreamEvent } from "./stream-frames.ts";
@@ -17,6 +19,7 @@ const TRANSLATORS: ReadonlyMap<unknown, Translate> = new Map<unknown, Translate>
   ["assistant", (state, frame) => toReports(translateAssistant(state, frame))],
   ["user", (state, frame) => toReports(translateUser(state, frame))],
   ["rate_limit_event", (_state, frame) => toReports([translateRateLimit(frame)])],
+  ["tool_progress", (_state, frame) => toReports([toolProgress(frame)])],
   ["partial_assistant", () => []],
 ]);
 
@@ -41,8 +44,7 @@ export function translate(state: ClaudeState, frame: JsonObject): Report[] {
 }
 
 function unknownFrame(_state: ClaudeState, frame: JsonObject): Report[] {
-  const category = `claude_unknown_${stringOf(frame["type"]) ?? ""}`;
-  return toReports([{ type: "agent.notice", backend: "claude", level: "info", category }]);
+  return toReports([toNotice("claude", `claude_unknown_${stringOf(frame["type"]) ?? ""}`)]);
 }
 
 /** Set on everything that a sub-agent does; `agent_id` since 2.1.325. */

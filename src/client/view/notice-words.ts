@@ -12,11 +12,10 @@ const MARKS: ReadonlyMap<unknown, string> = new Map([
 
 const WORDS: ReadonlyMap<string, Words> = new Map<string, Words>([
   ["plan", (data) => planText(data)],
-  ["system_api_retry", retryText],
-  ["system_compact_boundary", () => "the conversation was compacted"],
-  ["codex_item_contextCompaction", () => "the conversation was compacted"],
-  ["system_permission_denied", ({ tool_name, message }) => words(tool_name, message)],
-  ["system_model_refusal_no_fallback", ({ content }) => wordOf(content) ?? "the model refused to answer"],
+  ["model_retry", retryText],
+  ["compacted", (_data, text) => text ?? "the conversation was compacted"],
+  ["permission_denied", ({ tool_name, reason }, text) => text ?? words(tool_name, reason)],
+  ["stop_reason", stopText],
   [
     "input_failed",
     ({ error }, text) => words(objectOf(error)["message"] ?? "the agent does not take it", text),
@@ -47,11 +46,18 @@ function planText({ plan, explanation }: Record<string, unknown>): string | unde
 }
 
 function retryText(data: Record<string, unknown>, text: string | undefined): string {
-  const [attempt, most] = [numberOf(data["attempt"]), numberOf(data["max_retries"])];
+  const [attempt, most] = [numberOf(data["attempt"]), numberOf(data["max_attempts"])];
   const count = attempt === undefined ? "" : ` (${attempt}${most === undefined ? "" : ` of ${most}`})`;
-  const status = numberOf(data["error_status"]);
-  const why = words(status === undefined ? undefined : `HTTP ${status}`, data["error"]) ?? text;
-  return `the model does not answer${why === undefined ? "" : `: ${why}`}; trying again${count}`;
+  const status = numberOf(data["http_status"]);
+  const said = data["details"] ?? text ?? data["native_code"];
+  const why = words(status === undefined ? undefined : `HTTP ${status}`, said);
+  const waitMs = numberOf(data["retry_after_ms"]) ?? 0;
+  const when = waitMs < 1000 ? "" : ` in ${Math.round(waitMs / 1000)} s`;
+  return `the model does not answer${why === undefined ? "" : `: ${why}`}; trying again${when}${count}`;
+}
+
+function stopText({ stop_reason }: Record<string, unknown>, text: string | undefined): string | undefined {
+  return text ?? (stop_reason === "refusal" ? "the model refused to answer" : undefined);
 }
 
 function words(...parts: readonly unknown[]): string | undefined {

@@ -1,5 +1,6 @@
 // Notices: those that are news of something else (a request, a tool, a turn) go there; of the others those that a
 // person needs become entries.
+import { currentNotice } from "../../protocol/notice-history.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, dataOf, type Moment, push, replace } from "./draft.ts";
 import { headOf } from "./limits.ts";
@@ -16,26 +17,20 @@ type Reduce = (draft: Draft, frame: WireFrame, moment: Moment) => void;
 const NEWS: ReadonlyMap<string, Reduce> = new Map<string, Reduce>([
   ["task_started", beginTurn],
   ["input_delivered", reduceDelivered],
-  ["codex_output_delta", outputPiece],
-  ["acp_output_delta", outputPiece],
-  ["acp_tool_progress", toolProgress],
-  ["acp_tool_input", (draft, frame) => ofTool(frame, (id, { input }) => changeInput(draft, id, input))],
-  [
-    "codex_patch_updated",
-    (draft, frame) => ofTool(frame, (id, { changes }) => setChanges(draft, id, changes)),
-  ],
-  ["codex_late_result", (draft, frame, moment) => endTool(draft, dataOf(frame), moment)],
-  ["acp_late_result", lateResult],
+  ["tool_output", outputPiece],
+  ["tool_progress", toolProgress],
+  ["tool_input", toolInput],
+  ["late_result", (draft, frame, moment) => endTool(draft, dataOf(frame), moment)],
   ["context_usage", contextUsage],
 ]);
 
-export function reduceNotice(draft: Draft, frame: WireFrame, moment: Moment): void {
+export function reduceNotice(draft: Draft, told: WireFrame, moment: Moment): void {
+  const frame = currentNotice(told);
   const category = wordOf(frame["category"]) ?? "notice";
   const news = NEWS.get(category);
   news?.(draft, frame, moment);
   if (news !== undefined || reduceRequest(draft, frame, moment)) return;
-  if (category === "subagent_started" && moment.parent !== undefined)
-    setAgent(draft, moment.parent, wordOf(dataOf(frame)["agent"]));
+  if (category === "subagent_started") nameAgent(draft, frame, moment);
   const level = levelOf(frame["level"]);
   const text = noticeWords(category, frame) ?? (level === "info" ? undefined : jsonText(frame["data"]));
   // What only informs and says nothing to people is for programs.
@@ -44,7 +39,7 @@ export function reduceNotice(draft: Draft, frame: WireFrame, moment: Moment): vo
 }
 
 /** Of these the newest is enough: how often a model was asked again. */
-const COUNTING: ReadonlySet<string> = new Set(["system_api_retry", "codex_retry"]);
+const COUNTING: ReadonlySet<string> = new Set(["model_retry"]);
 
 /** What was said just before is not said again; what only counts on takes its place. */
 function repeats(
@@ -81,7 +76,7 @@ function levelOf(level: unknown): NoticeEntry["level"] {
 
 function ofTool(frame: WireFrame, then: (id: string, data: Record<string, unknown>) => void): void {
   const data = dataOf(frame);
-  const id = wordOf(data["tool_use_id"]) ?? wordOf(data["item_id"]);
+  const id = wordOf(data["tool_use_id"]);
   if (id !== undefined) then(id, data);
 }
 
@@ -93,9 +88,17 @@ function toolProgress(draft: Draft, frame: WireFrame): void {
   ofTool(frame, (id, { content }) => addOutput(draft, id, outputText(content), true));
 }
 
-function lateResult(draft: Draft, frame: WireFrame, moment: Moment): void {
-  const data = dataOf(frame);
-  endTool(draft, { ...data, is_error: data["status"] === "failed" }, moment);
+function toolInput(draft: Draft, frame: WireFrame): void {
+  ofTool(frame, (id, { input, changes }) => {
+    changeInput(draft, id, input);
+    if (changes !== undefined) setChanges(draft, id, changes);
+  });
+}
+
+function nameAgent(draft: Draft, frame: WireFrame, { parent }: Moment): void {
+  const { tool_use_id, agent } = dataOf(frame);
+  const call = wordOf(tool_use_id) ?? parent;
+  if (call !== undefined) setAgent(draft, call, wordOf(agent));
 }
 
 function contextUsage(draft: Draft, frame: WireFrame): void {

@@ -31,7 +31,7 @@ test("every category of notice that the backend makes is in the page", () => {
   const code = own.map(({ text }) => text).join("\n");
   const made = [...code.matchAll(/(?:category: |notice\(\s*\w+(?:\.\w+)?, (?:\w+ \? )?)"([a-z_]+)"/g)];
   const names = made.map(([, name = ""]) => name);
-  expect(names).toEqual(expect.arrayContaining(["plan", "stalled", "session_lost", "acp_late_result"]));
+  expect(names).toEqual(expect.arrayContaining(["plan", "stalled", "session_lost", "late_result"]));
   expect(missing(names)).toEqual([]);
 });
 

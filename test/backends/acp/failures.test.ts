@@ -8,7 +8,7 @@ describe("an error of an ACP agent", () => {
   test.each([
     [401, "auth_failed"],
     [429, "rate_limited"],
-    [500, "server_error"],
+    [500, "model_error"],
     [503, "overloaded"],
   ] as const)("that says only Internal error, with status %s in its data, is %s", (status, code) => {
     const data = { message: `the service said ${status}`, statusCode: status };
@@ -49,11 +49,11 @@ describe("an error of an ACP agent", () => {
       },
       { code: "auth_failed", message: "x" },
     ],
-    ["gemini's cut stream", { code: 500, message: "terminated" }, { code: "network" }],
+    ["gemini's cut stream", { code: 500, message: "terminated" }, { code: "stream_cut" }],
     [
       "demian names the kind",
       { code: INTERNAL, message: "too long", data: { kind: "context_too_long", status: 400 } },
-      { code: "context_overflow", native_code: "context_too_long", message: "too long" },
+      { code: "context_exceeded", native_code: "context_too_long", message: "too long" },
     ],
     ["ACP's own code", { code: -32000, message: "Go away" }, { code: "auth_failed", native_code: -32000 }],
     [

@@ -57,7 +57,7 @@ describe("a permission", () => {
     await sink.untilResults(1);
     await say({ run, sink, ...session }, "#ask make");
     expect(sink.asks).toHaveLength(1);
-    expect(noticesOf({ run, sink, ...session }, "acp_allowed")).toHaveLength(1);
+    expect(noticesOf({ run, sink, ...session }, "permission_granted")).toHaveLength(1);
     await run.send(user("#ask make clean"));
     await sink.untilAsk(2);
     // What agents write to disk is never chosen.
@@ -73,7 +73,7 @@ describe("a permission", () => {
     await run.answer?.(asked.native_id, { decision: "acceptForSession" });
     await sink.untilResults(1);
     await say({ run, sink, ...session }, "#ask-opencode late make");
-    expect(noticesOf({ run, sink, ...session }, "acp_allowed")).toHaveLength(1);
+    expect(noticesOf({ run, sink, ...session }, "permission_granted")).toHaveLength(1);
     await run.send(user("#ask-opencode late make clean"));
     await sink.untilAsk(2);
     expect(sink.asks).toHaveLength(2);
@@ -111,7 +111,7 @@ describe("a permission", () => {
     await run.answer?.(asked.native_id, { decision: "decline" });
     await sink.untilResults(1);
     expect(sink.results).toMatchObject([{ subtype: "interrupted" }]);
-    expect(noticesOf({ run, sink, ...session }, "acp_stop_reason")).toMatchObject([
+    expect(noticesOf({ run, sink, ...session }, "stop_reason")).toMatchObject([
       { text: expect.stringContaining("declined") },
     ]);
   });
@@ -152,7 +152,7 @@ describe("other requests", () => {
   test("files are not read for the agent", async () => {
     const session = await fakeAgent().start();
     expect(await say(session, "#fs")).toBe("code -32601");
-    expect(noticesOf(session, "acp_request_refused")).toMatchObject([
+    expect(noticesOf(session, "request_unsupported")).toMatchObject([
       { data: { method: "fs/read_text_file" } },
     ]);
   });

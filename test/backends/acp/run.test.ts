@@ -33,7 +33,7 @@ describe("what the agent says", () => {
     expect(noticesOf(session, "context_usage")).toMatchObject([
       { data: { used_tokens: 5, context_window: 100 } },
     ]);
-    expect(noticesOf(session, "acp_notice")).toMatchObject([{ level: "warn", text: "Careful: really" }]);
+    expect(noticesOf(session, "agent_notice")).toMatchObject([{ level: "warn", text: "Careful: really" }]);
     expect(noticesOf(session, "mode")).toMatchObject([{ data: { mode: "auto" } }]);
     expect(noticesOf(session, "available_commands")).toHaveLength(1);
     expect(noticesOf(session, "acp_notif_auth_status_update")).toHaveLength(1);
@@ -104,7 +104,7 @@ describe("how a turn ends", () => {
   test("an answer that is cut off is told so, with a normal end", async () => {
     const session = await fakeAgent().start();
     await say(session, "#say half #stop max_tokens");
-    expect(noticesOf(session, "acp_stop_reason")).toMatchObject([{ data: { stop_reason: "max_tokens" } }]);
+    expect(noticesOf(session, "stop_reason")).toMatchObject([{ data: { stop_reason: "max_tokens" } }]);
   });
 
   test("a tool without an end is closed before the result", async () => {
@@ -126,7 +126,7 @@ describe("how a turn ends", () => {
     const session = await fakeAgent().start();
     await say(session, "#late #say on time");
     await session.sink.until(() => noticesOf(session, "context_usage").length > 0);
-    expect(noticesOf(session, "acp_stray_text")).toMatchObject([{ text: "too late" }]);
+    expect(noticesOf(session, "late_text")).toMatchObject([{ text: "too late" }]);
     expect(session.sink.texts).toEqual(["on time"]);
   });
 

@@ -77,7 +77,7 @@ describe("a sub-agent", () => {
     const content = [{ type: "content", content: { type: "text", text: "reviewer: bash" } }];
     const lines = update({ sessionUpdate: "tool_call_update", toolCallId: "d1", content });
     const reports = play(running(), [call("d1"), starts("d1"), ends("d1"), lines, done("d1")]);
-    expect(names(reports)).not.toContain("acp_tool_progress");
+    expect(names(reports)).not.toContain("tool_progress");
   });
 
   test("has a path of some length at most, in the notice and in the ledger", () => {
@@ -132,7 +132,7 @@ describe("what an agent's own rules deny", () => {
       result: { outcome: { optionId: "y" } },
     });
     const reports = translate(state, asks(2, beyond));
-    expect(names(reports)).toContain("acp_refused");
+    expect(names(reports)).toContain("permission_denied");
     expect(reports.at(-1)).toMatchObject({
       kind: "reply",
       result: {

@@ -50,9 +50,9 @@ describe("tools", () => {
     expect(told.map((event) => ("category" in event ? event.category : event.type))).toEqual([
       "agent.tool_use",
       "agent.tool_result",
-      "acp_late_result",
+      "late_result",
       "agent.result",
-      "acp_late_result",
+      "late_result",
       "agent.result",
     ]);
   });

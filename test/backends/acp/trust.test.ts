@@ -104,7 +104,7 @@ test("a second request under the id of an open one is not heard: the answer and 
     state,
     asking(1, { toolCallId: "u", kind: "execute", rawInput: { command: "evil" } }),
   );
-  expect(again).toMatchObject([{ kind: "event", event: { category: "acp_request_refused" } }]);
+  expect(again).toMatchObject([{ kind: "event", event: { category: "request_unsupported" } }]);
   toReply(state, asked?.native_id ?? "", { decision: "acceptForSession" });
   const evil = translate(state, asking(2, { kind: "execute", rawInput: { command: "evil" } }));
   expect(asksIn(evil)).toHaveLength(1);

@@ -120,7 +120,7 @@ describe("a turn", () => {
         name: "shell",
         input: ["sh", "-c", "echo out; exit 3"],
       },
-      { type: "agent.notice", category: "codex_exec_command_output_delta" },
+      { category: "tool_output", data: { tool_use_id: "call_1", text: expect.any(String) } },
       { type: "agent.tool_result", tool_use_id: "call_1", output: "out\n", is_error: true },
     ]);
   });

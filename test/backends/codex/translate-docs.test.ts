@@ -48,12 +48,10 @@ describe("docs/agent-events.md, Codex", () => {
 
   test("every category of notice that the translator makes is there", () => {
     const code = own.map(({ text }) => text).join("\n");
-    const made = [...code.matchAll(/(?:category: |notice\(|warning\(|errorNotice\("\w+", )"([a-z_]+)"/g)].map(
+    const made = [...code.matchAll(/(?:toNotice\("codex", |notice\(|errorNotice\("\w+", )"([a-z_]+)"/g)].map(
       ([, name = ""]) => name,
     );
-    expect(made).toEqual(
-      expect.arrayContaining(["codex_retry", "plan", "codex_warning", "codex_late_result"]),
-    );
+    expect(made).toEqual(expect.arrayContaining(["model_retry", "plan", "agent_notice", "late_result"]));
     expect(missing(made)).toEqual([]);
   });
 });

@@ -77,7 +77,7 @@ describe("turns", () => {
       "notice",
     ]);
     expect(reports[2]).toMatchObject({ event: { tool_use_id: "i1", is_error: true } });
-    expect(reports.at(-1)).toMatchObject({ event: { category: "codex_late_result" } });
+    expect(reports.at(-1)).toMatchObject({ event: { category: "late_result" } });
   });
 
   test("a command that goes on behind its turn gets its result when it ends", () => {
@@ -145,8 +145,8 @@ describe("errors", () => {
     [{ message: "401: Unauthorized", codexErrorInfo: "other" }, "auth_failed"],
     [http("responseTooManyFailedAttempts", 429), "rate_limited"],
     [{ message: "m", codexErrorInfo: "rateLimitExceeded" }, "rate_limited"],
-    [{ message: "m", codexErrorInfo: "contextWindowExceeded" }, "context_overflow"],
-    [{ message: "m", codexErrorInfo: "usageLimitExceeded" }, "quota_exceeded"],
+    [{ message: "m", codexErrorInfo: "contextWindowExceeded" }, "context_exceeded"],
+    [{ message: "m", codexErrorInfo: "usageLimitExceeded" }, "quota_exhausted"],
     [http("httpConnectionFailed", null), "network"],
     [{ message: "m", codexErrorInfo: "other" }, "agent_error"],
     [{ message: "m", codexErrorInfo: null }, "agent_error"],
@@ -181,14 +181,14 @@ describe("errors", () => {
       ...["turn_started", "notice", "retrying", "progress", "delta", "delta"],
       ...["result", "turn_ended"],
     ]);
-    expect(reports[1]).toMatchObject({ event: { level: "warn", category: "codex_retry" } });
+    expect(reports[1]).toMatchObject({ event: { level: "warn", category: "model_retry" } });
     expect(reports[2]).toMatchObject({ message: "Reconnecting: why" });
     expect(reports.at(-2)).toMatchObject({ event: { subtype: "success" } });
   });
 
   test("an error outside a turn is told, because no result will", () => {
     const error = note("error", { willRetry: false, error: { message: "m" } });
-    expect(events([error])).toMatchObject([{ level: "error", category: "codex_error", text: "m" }]);
+    expect(events([error])).toMatchObject([{ level: "error", category: "error_reported", text: "m" }]);
   });
 });
 
@@ -323,7 +323,7 @@ describe("notices", () => {
         note("turn/plan/updated", { explanation: null, plan: [{ step: "s", status: "pending" }] }),
       ]),
     ).toMatchObject([
-      { category: "codex_output_delta", data: { item_id: "i1", text: "x" } },
+      { category: "tool_output", data: { tool_use_id: "i1", text: "x" } },
       { category: "turn_diff", data: { diff: "d" } },
       { category: "plan", data: { plan: [{ step: "s", status: "pending" }] } },
     ]);
@@ -410,9 +410,14 @@ describe("sub-agents", () => {
       { event: { parent_tool_use_id: "c1" } },
       {
         event: {
-          category: "codex_subagent_result",
+          category: "subagent_finished",
           parent_tool_use_id: "c1",
-          data: { thread_id: "sub", subtype: "success", usage: { input_tokens: 70 } },
+          data: {
+            tool_use_id: "c1",
+            subtype: "success",
+            usage: { input_tokens: 70 },
+            native: { thread_id: "sub" },
+          },
         },
       },
     ]);

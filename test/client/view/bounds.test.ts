@@ -65,7 +65,7 @@ describe("too much text", () => {
   });
 
   test("output that is printed piece by piece too", () => {
-    const piece = (text: string) => notice("codex_output_delta", { data: { item_id: "t", text } });
+    const piece = (text: string) => notice("tool_output", { data: { tool_use_id: "t", text } });
     const pieces = [..."abcdefghi"].map(piece);
     const view = viewOf([call("t", "shell", {}), ...pieces], { maxOutput: 6 });
     expect(view.entries).toMatchObject([{ output: "ab\n[… 3 characters left out …]\nfghi" }]);

@@ -59,15 +59,9 @@ const VALUES = [
   "info",
   "task_started",
   "input_delivered",
-  "acp_tool_progress",
+  "tool_progress",
 ];
-const CATEGORIES = [
-  "request_pending",
-  "request_resolved",
-  "codex_output_delta",
-  "acp_tool_input",
-  "codex_patch_updated",
-];
+const CATEGORIES = ["request_pending", "request_resolved", "tool_output", "tool_input", "tool_input"];
 
 const word = fc.constantFrom(...VALUES, ...CATEGORIES, "__proto__", "toString", "");
 const poison = fc.constantFrom<unknown>(

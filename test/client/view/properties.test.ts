@@ -84,7 +84,7 @@ const frame: fc.Arbitrary<Frame> = fc.oneof(
     weight: 1,
     arbitrary: fc
       .tuple(id, text)
-      .map(([item_id, t]) => notice("codex_output_delta", { data: { item_id, text: t } })),
+      .map(([item_id, t]) => notice("tool_output", { data: { item_id, text: t } })),
   },
   { weight: 1, arbitrary: row.map((asked) => noticeOf(asked, 1) as Frame) },
   { weight: 1, arbitrary: row.map((asked) => noticeOf(resolved(asked), 1) as Frame) },

@@ -5,7 +5,7 @@ import { call, ended, type Frame, notice, result, says, viewOf, withFrames } fro
 
 const tells = (row: Parameters<typeof noticeOf>[0]) => noticeOf(row, 1) as Frame;
 const retry = (attempt: number) =>
-  notice("system_api_retry", { level: "info", data: { attempt, max_retries: 3, error_status: 429 } });
+  notice("model_retry", { level: "info", data: { attempt, max_attempts: 3, http_status: 429 } });
 
 describe("why a turn failed", () => {
   const failed = (message: string) => ended({ subtype: "error", error: { message } });
@@ -42,7 +42,7 @@ describe("notices", () => {
   });
 
   test("the same words right behind each other are told once, of another kind or speaker again", () => {
-    const warns = (fields: object = {}) => notice("codex_warning", { level: "warn", text: "w", ...fields });
+    const warns = (fields: object = {}) => notice("agent_notice", { level: "warn", text: "w", ...fields });
     const { entries } = viewOf([
       warns(),
       warns(),

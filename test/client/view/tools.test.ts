@@ -74,7 +74,7 @@ describe("a call", () => {
       status: "done",
       output: "late",
     });
-    const late = notice("codex_late_result", { data: { tool_use_id: "t", output: "no", is_error: true } });
+    const late = notice("late_result", { data: { tool_use_id: "t", output: "no", is_error: true } });
     expect(withFrames(view, late).entries[0]).toMatchObject({ status: "failed", output: "no" });
   });
 
@@ -131,31 +131,25 @@ describe("output", () => {
     expect(tools(LS, result("t", output))[0]?.output).toBe(shown);
   });
 
-  test.each(["codex_output_delta", "acp_output_delta"])(
-    "comes meanwhile as %s; the result is all of it",
-    (category) => {
-      const key = category.startsWith("codex") ? "item_id" : "tool_use_id";
-      const piece = (text: string): Frame => notice(category, { data: { [key]: "t", text } });
-      const view = viewOf([LS, piece("a\n"), piece("b\n")]);
-      expect(view.entries).toMatchObject([{ output: "a\nb\n", status: "running" }]);
-      expect(withFrames(view, result("t", "all")).entries).toMatchObject([{ output: "all" }]);
-      expect(withFrames(view, result("t", undefined)).entries).toMatchObject([{ output: "a\nb\n" }]);
-    },
-  );
+  test("comes meanwhile in pieces; the result is all of it", () => {
+    const piece = (text: string): Frame => notice("tool_output", { data: { tool_use_id: "t", text } });
+    const view = viewOf([LS, piece("a\n"), piece("b\n")]);
+    expect(view.entries).toMatchObject([{ output: "a\nb\n", status: "running" }]);
+    expect(withFrames(view, result("t", "all")).entries).toMatchObject([{ output: "all" }]);
+    expect(withFrames(view, result("t", undefined)).entries).toMatchObject([{ output: "a\nb\n" }]);
+  });
 
   test("that progresses is what the newest progress says", () => {
-    const progress = (text: string): Frame =>
-      notice("acp_tool_progress", {
-        data: { tool_use_id: "t", content: [{ type: "content", content: { type: "text", text } }] },
-      });
+    const progress = (content: string): Frame =>
+      notice("tool_progress", { data: { tool_use_id: "t", content } });
     expect(tools(LS, progress("1"), progress("1 2"))[0]?.output).toBe("1 2");
   });
 
   test("by which an input changes later, and changes that are known better, are taken over", () => {
-    const input = notice("acp_tool_input", { data: { tool_use_id: "t", input: { command: "ls -l" } } });
+    const input = notice("tool_input", { data: { tool_use_id: "t", input: { command: "ls -l" } } });
     expect(tools(LS, input)[0]).toMatchObject({ title: "ls -l", input: { command: "ls -l" } });
     const changes = [{ path: "a", kind: { type: "update" }, diff: "@@ -1 +1 @@\n-a\n+b" }];
-    const patch = notice("codex_patch_updated", { data: { item_id: "t", changes } });
+    const patch = notice("tool_input", { data: { tool_use_id: "t", changes } });
     expect(tools(call("t", "apply_patch", {}), patch)[0]?.changes).toEqual([
       { ...changes[0], kind: "update" },
     ]);

@@ -88,10 +88,10 @@ describe("notices", () => {
     [notice("told", { text: "hello" }), { level: "info", category: "told", text: "hello" }],
     [notice("bad", { level: "warn", data: { a: 1 } }), { level: "warn", text: '{"a":1}' }],
     [notice("odd", { level: "shout", text: "x" }), { level: "info" }],
-    [notice("system_compact_boundary", { data: {} }), { text: "the conversation was compacted" }],
+    [notice("compacted", { data: {} }), { text: "the conversation was compacted" }],
     [
-      notice("system_api_retry", {
-        data: { attempt: 1, max_retries: 10, error_status: 529, error: "overloaded" },
+      notice("model_retry", {
+        data: { attempt: 1, max_attempts: 10, http_status: 529, native_code: "overloaded" },
       }),
       { text: "the model does not answer: HTTP 529: overloaded; trying again (1 of 10)" },
     ],

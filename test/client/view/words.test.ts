@@ -74,7 +74,7 @@ test.each([
 ])("the notice %j says %j", (notice, text) => expect(noticeText(notice)).toBe(text));
 
 test("the row of a notice says what its look does not", () => {
-  const said = ["subagent_started", "subagent_finished", "blemeesd.stderr", "codex_warning"].map((category) =>
+  const said = ["subagent_started", "subagent_finished", "blemeesd.stderr", "agent_notice"].map((category) =>
     noticeRowText({ category, text: "x" }),
   );
   expect(said).toEqual(["started x", "ended x", "agent: x", "x"]);

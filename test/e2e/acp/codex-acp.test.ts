@@ -13,10 +13,10 @@ testAgent({
   failures: [
     ["#mock:err 400", "bad_request"],
     ["#mock:err 429", "rate_limited"],
-    ["#mock:err 500", "server_error"],
+    ["#mock:err 500", "model_error"],
     ["#mock:err 503", "overloaded"],
-    ["#mock:cut half an answer", "network"],
-    ["#mock:failed context_length_exceeded", "context_overflow"],
+    ["#mock:cut half an answer", "stream_cut"],
+    ["#mock:failed context_length_exceeded", "context_exceeded"],
   ],
   // In the project and in /tmp it asks nobody.
   change: { place: "outside", prompt: (path) => `#mock:patch ${path} hello` },

@@ -105,7 +105,7 @@ export function testAgent(manners: Manners): void {
         for (const _time of ["second", "third", "fourth"]) {
           const again = await talk.say(prompt);
           expect(asksIn(again.frames)).toEqual([]);
-          expect(again.frames.filter((frame) => frame["category"] === "acp_allowed")).toHaveLength(1);
+          expect(again.frames.filter((frame) => frame["category"] === "permission_granted")).toHaveLength(1);
         }
         expect(readFileSync(join(world.cwd, "twice"), "utf8")).toBe("again\n".repeat(4));
         // Another command is asked for.

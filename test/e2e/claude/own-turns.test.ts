@@ -41,7 +41,7 @@ test.each([
   const talk = await world.session();
   await talk.say(background("sleep 1", description));
   // The task has ended and claude is about to begin its turn: now the message goes out.
-  await talk.until((frame) => frame["category"] === "system_task_updated");
+  await talk.until((frame) => frame["category"] === "claude_system_task_updated");
   const from = talk.client.frames.length;
   const answer = await send(talk, "two #mock:text TWO");
   const isTaken = answer["code"] === undefined;
@@ -76,8 +76,8 @@ test("an interrupt behind the turn stops an asynchronous sub-agent", async () =>
   const sub = { description: "sub", prompt: "#mock:slow 1000 100", subagent_type: "general-purpose" };
   await talk.say(`#mock:tool Agent ${JSON.stringify({ ...sub, run_in_background: true })}`);
   talk.client.send({ type: "blemeesd.interrupt", session_id: talk.session_id });
-  const ended = await talk.until((frame) => frame["category"] === "system_task_notification");
-  expect(ended["data"]).toMatchObject({ status: "stopped" });
+  const ended = await talk.until((frame) => frame["category"] === "subagent_finished");
+  expect(ended["data"]).toMatchObject({ subtype: "interrupted" });
   expect((await talk.say("#mock:text still here")).text).toBe("still here");
   expectPaired(talk);
 });

@@ -43,7 +43,7 @@ test("without approvals all is allowed but what an agent's own rules deny, and i
   const [main, refused] = ofType(frames, "agent.tool_result");
   expect(main).toMatchObject({ is_error: false, output: expect.stringContaining("main") });
   expect(refused).toMatchObject({ is_error: true, parent_tool_use_id: expect.any(String) });
-  expect(notices(frames, "acp_refused")).toMatchObject([
+  expect(notices(frames, "permission_denied")).toMatchObject([
     { level: "warn", parent_tool_use_id: expect.any(String) },
   ]);
   expect(JSON.stringify(other.requests.at(-1)?.body)).toContain("approvals are off");
@@ -64,7 +64,7 @@ test("a command allowed for the session is allowed to every agent, but not beyon
   expect(beyond.payload.reason).toContain("only reads");
   await settle(turn, beyond, { decision: "decline" });
   const { frames } = await turn.end();
-  expect(notices(frames, "acp_allowed")).toMatchObject([{ parent_tool_use_id: expect.any(String) }]);
+  expect(notices(frames, "permission_granted")).toMatchObject([{ parent_tool_use_id: expect.any(String) }]);
 });
 
 test("an agent below an agent asks with its whole path, and all that was spent is in the result", async () => {

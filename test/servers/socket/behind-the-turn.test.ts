@@ -12,7 +12,7 @@ test("an interrupt behind the turn stops the sub-agents: no turn was cut, so no 
   await client.next(isOf("agent.result", session_id));
   client.send({ type: "blemeesd.interrupt", session_id });
   expect(await client.next("blemeesd.interrupted")).toMatchObject({ session_id, was_idle: true });
-  await client.next((frame) => frame["category"] === "system_task_notification");
+  await client.next((frame) => frame["category"] === "subagent_finished");
   say(client, session_id, "#say next");
   await client.next(isOf("agent.result", session_id));
   const results = client.frames.filter(isOf("agent.result", session_id));

@@ -1,7 +1,8 @@
 // The life of an item: started, its deltas, completed; or closed by us when its end will not come.
 import type { JsonObject } from "../../../base/json.ts";
 import type { AgentEvent, NoticeEvent } from "../../../protocol/events.ts";
-import { objectOf, optional, stringOf, textOf } from "../../values.ts";
+import { toNotice } from "../../../protocol/notices.ts";
+import { objectOf, objectsOf, optional, stringOf, textOf } from "../../values.ts";
 import { textDelta, textItemOf, thinkingDelta } from "./item-texts.ts";
 import { hasFailed, toolItemOf } from "./item-tools.ts";
 import type { CodexState, OpenItem, ThreadState } from "./state.ts";
@@ -59,18 +60,18 @@ export function continueText(
 
 /** What a running command or patch prints. The whole of it is in the tool's result. */
 export function continueOutput(params: JsonObject): AgentEvent[] {
-  const text = textOf(params["delta"]);
-  if (text === undefined) return [];
-  const data = { ...optional("item_id", stringOf(params["itemId"])), text };
-  return [{ type: "agent.notice", backend: "codex", level: "info", category: "codex_output_delta", data }];
+  const [tool_use_id, text] = [stringOf(params["itemId"]), textOf(params["delta"])];
+  if (tool_use_id === undefined || text === undefined) return [];
+  return [toNotice("codex", "tool_output", { data: { tool_use_id, text } })];
 }
 
 /** `item/fileChange/patchUpdated`: what an approval shows is the patch as it stands now. */
 export function updatePatch(thread: ThreadState, params: JsonObject): AgentEvent[] {
   const open = openItem(thread, params);
   if (open !== undefined) open.item = { ...open.item, changes: params["changes"] };
-  const data = { ...optional("item_id", stringOf(params["itemId"])), changes: params["changes"] ?? [] };
-  return [{ type: "agent.notice", backend: "codex", level: "info", category: "codex_patch_updated", data }];
+  const tool_use_id = stringOf(params["itemId"]);
+  if (tool_use_id === undefined) return [];
+  return [toNotice("codex", "tool_input", { data: { tool_use_id, changes: objectsOf(params["changes"]) } })];
 }
 
 /** Every call without a result gets one, so that clients never wait for it. */
@@ -120,18 +121,13 @@ function toToolResult(item: JsonObject, id: string): AgentEvent | undefined {
 function lateResult(item: JsonObject, id: string): AgentEvent {
   const { output, is_error } = { output: undefined, is_error: undefined, ...toToolResult(item, id) };
   const data = { tool_use_id: id, ...optional("output", output), ...optional("is_error", is_error) };
-  return { type: "agent.notice", backend: "codex", level: "info", category: "codex_late_result", data };
+  return toNotice("codex", "late_result", { data });
 }
 
 function itemNotice(item: JsonObject, state: "started" | "completed" | undefined): NoticeEvent {
   const { type, startedAtMs: _started, completedAtMs: _completed, ...data } = item;
+  if (type === "contextCompaction") return toNotice("codex", "compacted", { data: { native: data } });
   const text = textOf(item["review"]) ?? textOf(item["text"]);
-  return {
-    type: "agent.notice",
-    backend: "codex",
-    level: "info",
-    category: `codex_item_${stringOf(type) ?? "unknown"}`,
-    ...optional("text", text),
-    data: { ...data, ...optional("state", state) },
-  };
+  const category = `codex_item_${stringOf(type) ?? "unknown"}` as const;
+  return toNotice("codex", category, { text, data: { ...data, ...optional("state", state) } });
 }

@@ -2,7 +2,22 @@
 // too: nothing is lost.
 import type { JsonObject } from "../../../base/json.ts";
 import type { AgentEvent, NoticeEvent } from "../../../protocol/events.ts";
-import { countOf, known, objectOf, optional, stringOf, textOf, withoutNulls } from "../../values.ts";
+import {
+  type NoticeCategory,
+  type NoticeParts,
+  toNotice,
+  type UnknownCategory,
+} from "../../../protocol/notices.ts";
+import {
+  countOf,
+  known,
+  objectOf,
+  objectsOf,
+  optional,
+  stringOf,
+  textOf,
+  withoutNulls,
+} from "../../values.ts";
 import type { CodexState, Notification, ThreadState } from "./state.ts";
 
 type ToNotice = (state: CodexState, params: JsonObject, thread: ThreadState) => AgentEvent[];
@@ -30,14 +45,15 @@ const SILENT: ReadonlySet<string> = new Set([
 ]);
 
 const NOTICES: ReadonlyMap<string, ToNotice> = new Map<string, ToNotice>([
-  ["warning", (_state, params) => [warning("codex_warning", params)]],
-  ["guardianWarning", (_state, params) => [warning("codex_guardian_warning", params)]],
-  ["configWarning", (_state, params) => [warning("codex_config_warning", params)]],
-  ["deprecationNotice", (_state, params) => [{ ...warning("codex_deprecation", params), level: "info" }]],
+  ["warning", (_state, params) => [warning("warning", params)]],
+  ["guardianWarning", (_state, params) => [warning("guardian_warning", params)]],
+  ["configWarning", (_state, params) => [warning("config_warning", params)]],
+  ["deprecationNotice", (_state, params) => [{ ...warning("deprecation", params), level: "info" }]],
   ["turn/diff/updated", turnDiff],
   ["turn/plan/updated", (_state, params) => [plan(params)]],
   ["mcpServer/startupStatus/updated", (_state, params) => [mcpStartup(params)]],
   ["account/rateLimits/updated", rateLimits],
+  ["thread/name/updated", (_state, params) => [sessionInfo(params)]],
 ]);
 
 export function toNotices(
@@ -52,18 +68,21 @@ export function toNotices(
 }
 
 function unknownNotice(method: string, params: JsonObject): NoticeEvent {
-  return notice(
-    `codex_notif_${method.replaceAll("/", "_")}`,
-    withoutThread(params),
-    textOf(params["message"]),
-  );
+  const category = `codex_notif_${method.replaceAll("/", "_")}` as const;
+  return notice(category, withoutThread(params), textOf(params["message"]));
 }
 
-function warning(category: string, params: JsonObject): NoticeEvent {
+function warning(kind: string, params: JsonObject): NoticeEvent {
   const { message, summary, details, ...rest } = params;
   const parts = [message, summary, details].flatMap((part) => textOf(part) ?? []);
-  const event = notice(category, withoutThread(rest), parts.length > 0 ? parts.join("\n") : undefined);
+  const native = withoutThread(rest);
+  const data = { kind, ...(Object.keys(native).length > 0 ? { native } : {}) };
+  const event = notice("agent_notice", data, parts.length > 0 ? parts.join("\n") : undefined);
   return { ...event, level: "warn" };
+}
+
+function sessionInfo({ threadName }: JsonObject): NoticeEvent {
+  return notice("session_info", optional("title", textOf(threadName)));
 }
 
 function turnDiff(_state: CodexState, params: JsonObject, thread: ThreadState): AgentEvent[] {
@@ -74,13 +93,18 @@ function turnDiff(_state: CodexState, params: JsonObject, thread: ThreadState): 
 }
 
 function plan(params: JsonObject): NoticeEvent {
-  return notice("plan", { ...known("explanation", params["explanation"]), plan: params["plan"] ?? [] });
+  const steps = objectsOf(params["plan"]).map(({ step, status, ...rest }) => ({
+    ...rest,
+    step: stringOf(step) ?? "",
+    ...optional("status", status === "inProgress" ? "in_progress" : textOf(status)),
+  }));
+  return notice("plan", { ...optional("explanation", textOf(params["explanation"])), plan: steps });
 }
 
 function mcpStartup(params: JsonObject): NoticeEvent {
   const { name, status, error, failureReason } = params;
   const data = {
-    ...known("server", name),
+    ...optional("server", textOf(name)),
     ...known("status", status),
     ...known("error", error),
     ...known("failure_reason", failureReason),
@@ -113,15 +137,12 @@ function limitOf(value: unknown): JsonObject {
   };
 }
 
-function notice(category: string, data: JsonObject, text?: string): NoticeEvent {
-  return {
-    type: "agent.notice",
-    backend: "codex",
-    level: "info",
-    category,
-    ...optional("text", text),
-    ...(Object.keys(data).length > 0 ? { data } : {}),
-  };
+function notice<C extends NoticeCategory | UnknownCategory>(
+  category: C,
+  data: NoticeParts<C>["data"],
+  text?: string,
+): NoticeEvent {
+  return toNotice("codex", category, { text, data });
 }
 
 /** The thread is the session's own, or stands in `parent_tool_use_id`. */

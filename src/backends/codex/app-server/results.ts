@@ -1,7 +1,8 @@
 // Turns and how they end. Only turns of the root thread make an `agent.result`; a sub-agent's end is a notice.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
-import { type FailureCode, failureCode } from "../../../protocol/failures.ts";
+import { type FailureCode, failureCode, retryAfterMs } from "../../../protocol/failures.ts";
+import { toNotice } from "../../../protocol/notices.ts";
 import { countOf, known, objectOf, optional, stringOf, textOf, toSnake } from "../../values.ts";
 import { introduce } from "./intro.ts";
 import { closeItems } from "./items.ts";
@@ -65,27 +66,33 @@ export function translateError(state: CodexState, thread: ThreadState, params: J
   if (params["willRetry"] === true) {
     state.isRetrying = true;
     const message = details === undefined ? text : `${text}: ${details}`;
-    return [...toReports([errorNotice("warn", "codex_retry", error)]), { kind: "retrying", message }];
+    return [...toReports([errorNotice("warn", "model_retry", error)]), { kind: "retrying", message }];
   }
-  if (thread.turnId === undefined) return toReports([errorNotice("error", "codex_error", error)]);
+  if (thread.turnId === undefined) return toReports([errorNotice("error", "error_reported", error)]);
   thread.error = error;
   return [];
 }
 
-function errorNotice(level: "warn" | "error", category: string, error: JsonObject): AgentEvent {
-  return {
-    type: "agent.notice",
-    backend: "codex",
-    level,
-    category,
-    ...optional("text", textOf(error["message"])),
-    data: {
-      code: codeOf(error),
-      ...optional("native_code", nameOf(error)),
-      ...optional("http_status", httpStatusOf(error)),
-      ...optional("details", textOf(error["additionalDetails"])),
-    },
+const ATTEMPT = /\b(\d{1,4})\/(\d{1,4})\b/;
+
+function errorNotice(
+  level: "warn" | "error",
+  category: "model_retry" | "error_reported",
+  error: JsonObject,
+): AgentEvent {
+  const text = textOf(error["message"]);
+  const data = {
+    code: codeOf(error),
+    ...optional("native_code", nameOf(error)),
+    ...optional("http_status", httpStatusOf(error)),
+    ...optional("details", textOf(error["additionalDetails"])),
   };
+  if (category === "error_reported") return toNotice("codex", category, { level, text, data });
+  // "Reconnecting... 2/5"
+  const [, attempt, max] = ATTEMPT.exec(text ?? "") ?? [];
+  const counted = attempt === undefined ? {} : { attempt: Number(attempt), max_attempts: Number(max) };
+  const wait = optional("retry_after_ms", retryAfterOf(error));
+  return toNotice("codex", category, { level, text, data: { ...data, ...counted, ...wait } });
 }
 
 function subAgentNotice(
@@ -94,14 +101,11 @@ function subAgentNotice(
   usage: ResultEvent["usage"],
   error: Failure | undefined,
 ): AgentEvent {
-  return {
-    type: "agent.notice",
-    backend: "codex",
-    level: subtype === "error" ? "error" : "info",
-    category: "codex_subagent_result",
-    ...optional("text", error?.message),
-    data: { thread_id: thread.id, subtype, ...optional("usage", usage), ...optional("error", error) },
-  };
+  const native = { thread_id: thread.id };
+  const spent = { ...optional("usage", usage), ...optional("error", error) };
+  const data = { ...optional("tool_use_id", thread.toolUseId), subtype, ...spent, native };
+  const level = subtype === "error" ? "error" : "info";
+  return toNotice("codex", "subagent_finished", { level, text: error?.message, data });
 }
 
 function subtypeOf(turn: JsonObject, thread: ThreadState): ResultEvent["subtype"] {
@@ -123,6 +127,7 @@ function failureOf(turn: JsonObject, thread: ThreadState, isInterrupted: boolean
     code: codeOf(error),
     ...optional("native_code", nameOf(error)),
     message: message ?? "Codex ended the turn with an error and no text",
+    ...optional("retry_after_ms", retryAfterOf(error)),
     ...optional("http_status", httpStatusOf(error)),
     ...optional("details", textOf(error["additionalDetails"])),
     ...known("misalignment", error["misalignment"]),
@@ -130,8 +135,15 @@ function failureOf(turn: JsonObject, thread: ThreadState, isInterrupted: boolean
 }
 
 function codeOf(error: JsonObject): FailureCode {
-  const words = `${stringOf(error["message"]) ?? ""} ${stringOf(error["additionalDetails"]) ?? ""}`;
-  return failureCode({ names: [nameOf(error)], status: httpStatusOf(error), words });
+  return failureCode({ names: [nameOf(error)], status: httpStatusOf(error), words: wordsOf(error) });
+}
+
+function retryAfterOf(error: JsonObject): number | undefined {
+  return retryAfterMs(wordsOf(error));
+}
+
+function wordsOf(error: JsonObject): string {
+  return `${stringOf(error["message"]) ?? ""} ${stringOf(error["additionalDetails"]) ?? ""}`;
 }
 
 /** Codex's own name for it; "other" is none. */

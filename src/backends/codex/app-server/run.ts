@@ -9,13 +9,14 @@ import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
 import type { AgentEvent, ResultEvent } from "../../../protocol/events.ts";
 import { failureCode } from "../../../protocol/failures.ts";
+import { toNotice } from "../../../protocol/notices.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { Backpressure } from "../../backpressure.ts";
 import { Inbox } from "../../inbox.ts";
 import type { Lease } from "../../pool.ts";
 import { RunEnd } from "../../run-end.ts";
 import type { BackendSink, Ended, Run } from "../../types.ts";
-import { objectOf, optional, stringOf } from "../../values.ts";
+import { objectOf, stringOf } from "../../values.ts";
 import { toNativeAnswer } from "./answers.ts";
 import { toInput } from "./input.ts";
 import { ACK_LIMIT_MS, askToStop, isAnswered, type RunningTurn, tidyUp } from "./interrupt.ts";
@@ -145,8 +146,7 @@ export class CodexRun implements Run, Resident {
 
   unreadable(size: number, reason: string, data?: LineAside["data"]): void {
     const text = `a line of ${size} bytes from codex was skipped: ${reason}`;
-    const kind = { type: "agent.notice", backend: "codex", level: "warn" } as const;
-    this.#parts.sink.event({ ...kind, category: "unreadable_output", text, ...optional("data", data) });
+    this.#parts.sink.event(toNotice("codex", "unreadable_output", { level: "warn", text, data }));
   }
 
   processEnded(why: Ended): void {

@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { ContentBlock } from "../../../protocol/content.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
+import { toNotice } from "../../../protocol/notices.ts";
 import { objectOf, optional, stringOf } from "../../values.ts";
 import type { McpState } from "./state.ts";
 
@@ -34,7 +35,17 @@ export function translateExec(_state: McpState, msg: JsonObject): AgentEvent[] {
     const failed = optional("is_error", isErrorOf(msg));
     return [{ type: "agent.tool_result", ...CODEX, tool_use_id, ...optional("output", output), ...failed }];
   }
-  return [{ type: "agent.notice", ...CODEX, level: "info", category: `codex_${stringOf(msg["type"])}` }];
+  const text = msg["type"] === "exec_command_output_delta" ? textIn(msg["chunk"]) : undefined;
+  if (tool_use_id !== undefined && text !== undefined)
+    return [toNotice("codex", "tool_output", { data: { tool_use_id, text } })];
+  const type = stringOf(msg["type"])?.replace(/^exec_command_/, "") ?? "";
+  return [toNotice("codex", `codex_exec_command_${type}`)];
+}
+
+/** The bytes of a piece of output, in base64. */
+function textIn(chunk: unknown): string | undefined {
+  const text = typeof chunk === "string" ? Buffer.from(chunk, "base64").toString("utf8") : "";
+  return text === "" ? undefined : text;
 }
 
 function isErrorOf(msg: JsonObject): boolean | undefined {

@@ -2,7 +2,7 @@
 // makes the one result; everything held goes into it.
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import type { ResultEvent } from "../../../protocol/events.ts";
-import { failureCode } from "../../../protocol/failures.ts";
+import { failureCode, retryAfterMs } from "../../../protocol/failures.ts";
 import { objectOf, optional, stringOf } from "../../values.ts";
 import { isAuthError, LOGIN_ADVICE } from "./auth.ts";
 import type { McpState, Report } from "./state.ts";
@@ -43,7 +43,8 @@ function coded(failure: Failure, isAuth: boolean): Failure {
   const { code: native, message, ...rest } = failure;
   const names = [objectOf(failure["data"])["type"], native];
   const code = isAuth ? "auth_failed" : failureCode({ names, words: message });
-  return { code, ...optional("native_code", native), message, ...rest };
+  const wait = optional("retry_after_ms", retryAfterMs(message));
+  return { code, ...optional("native_code", native), message, ...wait, ...rest };
 }
 
 /** A tool can fail inside a JSON-RPC result: `isError` (MCP), or `{"error": words}`, as older versions have it. */

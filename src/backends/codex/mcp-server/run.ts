@@ -7,12 +7,13 @@ import type { LineAside } from "../../../base/json-lines.ts";
 import { isNameless, JsonRpcPeer } from "../../../base/jsonrpc.ts";
 import type { Log } from "../../../base/log.ts";
 import type { UserMessage } from "../../../protocol/content.ts";
+import { toNotice } from "../../../protocol/notices.ts";
 import type { Answer } from "../../../protocol/requests.ts";
 import { AgentProcess } from "../../agent-process.ts";
 import { Backpressure } from "../../backpressure.ts";
 import { crashMessage, exitMessage, lastWords } from "../../last-words.ts";
 import type { BackendSink, Run } from "../../types.ts";
-import { objectOf, optional } from "../../values.ts";
+import { objectOf } from "../../values.ts";
 import { toolCall } from "./arguments.ts";
 import { Asks } from "./asks.ts";
 import { diedOfAuth, LOGIN_ADVICE } from "./auth.ts";
@@ -232,9 +233,13 @@ export class McpRun implements Run {
     void this.#process.giveUp();
   }
 
-  #warn(category: string, text: string, data?: LineAside["data"]): void {
-    const notice = { type: "agent.notice", backend: "codex", level: "warn", category, text } as const;
-    this.#tell(() => this.#parts.sink.event({ ...notice, ...optional("data", data) }));
+  #warn(
+    category: "unreadable_output" | "codex_unsupported_framing",
+    text: string,
+    data?: LineAside["data"],
+  ): void {
+    const notice = toNotice("codex", category, { level: "warn", text, data });
+    this.#tell(() => this.#parts.sink.event(notice));
   }
 
   #end(exit: ChildExit, expected: boolean): void {

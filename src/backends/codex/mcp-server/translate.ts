@@ -2,6 +2,7 @@
 // no I/O, reads no clock, throws on nothing. Seen with 0.125; how a turn ends is result.ts.
 import type { JsonObject } from "../../../base/json.ts";
 import type { AgentEvent } from "../../../protocol/events.ts";
+import { toNotice } from "../../../protocol/notices.ts";
 import { countOf, objectOf, optional, stringOf } from "../../values.ts";
 import { isAuthInfo } from "./auth.ts";
 import { present, toMs } from "./fields.ts";
@@ -13,7 +14,6 @@ import { rateLimits, usageOf } from "./tokens.ts";
 type Translate = (state: McpState, msg: JsonObject) => AgentEvent[];
 
 const CODEX = { backend: "codex" } as const;
-const INFO = { type: "agent.notice", ...CODEX, level: "info" } as const;
 const EVENT_METHODS: ReadonlySet<string> = new Set(["codex/event", "notifications/codex/event"]);
 const CAPABILITIES = [
   "sandbox_policy",
@@ -49,7 +49,7 @@ const EVENTS: ReadonlyMap<string, Translate> = new Map<string, Translate>([
 
 export function translate(state: McpState, method: string, params: JsonObject): Report[] {
   if (!EVENT_METHODS.has(method)) {
-    const notice: AgentEvent = { ...INFO, category: `codex_notif_${method}` };
+    const notice: AgentEvent = toNotice("codex", `codex_notif_${method}`);
     return [{ kind: "event", event: state.includeRaw ? { ...notice, raw: { method, params } } : notice }];
   }
   const meta = objectOf(params["_meta"]);
@@ -78,7 +78,7 @@ function translatorOf(type: string): Translate {
   const known = EVENTS.get(type);
   if (known !== undefined) return known;
   if (type.startsWith("exec_command_")) return translateExec;
-  return () => [{ ...INFO, category: `codex_unknown_${type}` }];
+  return () => [toNotice("codex", `codex_unknown_${type}`)];
 }
 
 function sessionConfigured(state: McpState, msg: JsonObject): AgentEvent[] {
@@ -101,12 +101,16 @@ function sessionConfigured(state: McpState, msg: JsonObject): AgentEvent[] {
  * carries. A second one with codex's own id would look like a second turn.
  */
 function taskStarted(state: McpState, msg: JsonObject): AgentEvent[] {
-  const model_context_window = countOf(msg["model_context_window"]);
-  state.contextWindow = model_context_window ?? state.contextWindow;
+  const context_window = countOf(msg["model_context_window"]);
+  state.contextWindow = context_window ?? state.contextWindow;
   const turn_id = stringOf(msg["turn_id"]);
   if (turn_id !== undefined) state.held.turn_id = turn_id;
-  const data = present({ turn_id, model_context_window, started_at_ms: toMs(msg["started_at"]) });
-  return [{ ...INFO, category: "codex_task_started", data }];
+  const data = {
+    ...optional("native_turn_id", turn_id),
+    ...optional("context_window", context_window),
+    ...optional("started_at_ms", toMs(msg["started_at"])),
+  };
+  return [toNotice("codex", "native_turn_started", { data })];
 }
 
 /** Adds to what is held: codex may complete and abort the same turn. */
@@ -122,8 +126,7 @@ function holdTask(state: McpState, msg: JsonObject): AgentEvent[] {
 function tokenCount(state: McpState, msg: JsonObject): AgentEvent[] {
   const info = msg["info"];
   if (info === null || info === undefined) {
-    const data = rateLimits(msg["rate_limits"]);
-    return [{ ...INFO, category: "rate_limits", ...optional("data", data) }];
+    return [toNotice("codex", "rate_limits", { data: rateLimits(msg["rate_limits"]) })];
   }
   const usage = usageOf(objectOf(info)["last_token_usage"]);
   if (usage !== undefined) state.held.usage = usage;
@@ -132,11 +135,17 @@ function tokenCount(state: McpState, msg: JsonObject): AgentEvent[] {
 
 function noteError(state: McpState, msg: JsonObject): AgentEvent[] {
   if (isAuthInfo(msg["codex_error_info"])) state.held.isAuth = true;
-  return [{ ...INFO, category: "codex_unknown_error" }];
+  return [toNotice("codex", "codex_unknown_error")];
 }
 
-function startup(category: string, msg: JsonObject, keys: readonly string[]): AgentEvent {
-  return { ...INFO, category, data: present(Object.fromEntries(keys.map((key) => [key, msg[key]]))) };
+function startup(
+  category: "backend_mcp_startup" | "backend_mcp_startup_complete",
+  msg: JsonObject,
+  keys: readonly string[],
+): AgentEvent {
+  return toNotice("codex", category, {
+    data: present(Object.fromEntries(keys.map((key) => [key, msg[key]]))),
+  });
 }
 
 function textDelta(_state: McpState, msg: JsonObject): AgentEvent[] {

@@ -1,12 +1,21 @@
 // Runtime events as the agent.* frames that every screen knows (docs/agent-events.md): as blemeesd would tell them of
 // demian. One translator a session, because calls and messages need names that do not come again.
+import { sanitizeLine } from "../../../base/sanitize.ts";
 import type { WireFrame } from "../../../client/frames.ts";
+import { failureCode } from "../../../protocol/failures.ts";
+import {
+  type NoticeCategory,
+  type NoticeData,
+  type NoticeParts,
+  toNotice,
+  type UnknownCategory,
+} from "../../../protocol/notices.ts";
 import type { RequestRow } from "../../../protocol/requests.ts";
 import type { Usage } from "../../../protocol/usage.ts";
 import type { RuntimeEvent } from "../../../runtime/events.ts";
 import type { TokenUsage } from "../../../runtime/providers/types.ts";
 import type { TurnReport } from "../../../runtime/session-types.ts";
-import { eventWords } from "../event-words.ts";
+import { eventWords, type Words } from "../event-words.ts";
 import { spentText } from "../spent.ts";
 import { CallNames } from "./call-names.ts";
 import { changesOf } from "./changes.ts";
@@ -40,7 +49,7 @@ export class EventFrames {
     const data = { request: row.status === "pending" ? row : settled };
     const parent = row.item_id === undefined ? undefined : this.#calls.above(row.item_id);
     return {
-      ...notice("info", `request_${row.status}`, { data }),
+      ...notice(`request_${row.status}`, { data }),
       backend: BACKEND,
       ...(parent === undefined ? {} : { parent_tool_use_id: parent }),
     };
@@ -79,21 +88,19 @@ export class EventFrames {
         return this.#toolStarted(event);
       case "tool.output":
         return [
-          notice("info", "acp_output_delta", {
-            data: { tool_use_id: this.#calls.nameOf(event), text: event.text },
-          }),
+          notice("tool_output", { data: { tool_use_id: this.#calls.nameOf(event), text: event.text } }),
         ];
       case "tool.completed":
       case "tool.failed":
         return [this.#toolResult(event)];
       case "agent.invocation.started":
-        return [invocationStarted(event)];
+        return [invocationStarted(event, this.#calls.parentOf(event))];
       case "agent.invocation.completed":
       case "agent.invocation.failed":
       case "agent.invocation.cancelled":
-        return [invocationEnded(event)];
+        return [invocationEnded(event, this.#calls.parentOf(event))];
       case "agent.session.context_compacted":
-        return [notice("info", "demian_context_compacted", { text: `${event.targetAgent} was compacted` })];
+        return [compacted(event, `${event.targetAgent} was compacted`)];
       default:
         return this.#words(event);
     }
@@ -106,7 +113,7 @@ export class EventFrames {
     if (event.type === "permission.denied" && (event.by === "user" || event.by === "abort")) return [];
     const said = eventWords(event);
     if (said === undefined) return [];
-    return [notice(said.level, `demian_${event.type.replaceAll(".", "_")}`, { text: said.text })];
+    return [toldAs(event, said)];
   }
 
   #message(event: Of<"model.text">): WireFrame[] {
@@ -135,7 +142,7 @@ export class EventFrames {
     if (changes.length === 0) return before;
     const { name, input } = event;
     const data = { tool_use_id: this.#calls.nameOf(event), name, input: { ...objectOf(input), changes } };
-    return [...before, notice("info", "acp_tool_input", { data })];
+    return [...before, notice("tool_input", { data })];
   }
 
   #toolResult(event: Of<"tool.completed"> | Of<"tool.failed">): WireFrame {
@@ -146,7 +153,7 @@ export class EventFrames {
 
 /** A turn begins. */
 export function turnStarted(turn_id: string, started_at_ms: number): WireFrame {
-  return { ...notice("info", "task_started", { data: { turn_id, started_at_ms } }), backend: BACKEND };
+  return { ...notice("task_started", { data: { turn_id, started_at_ms } }), backend: BACKEND };
 }
 
 /** A turn is over: why, where that is not plain, and what it took. */
@@ -155,7 +162,7 @@ export function turnEnded(report: TurnReport, turn_id: string, duration_ms: numb
   const { costUsd } = usage;
   const cut =
     outcome === "max_tokens" || outcome === "content_filter"
-      ? [notice("warn", "demian_stop_reason", { text: message ?? outcome })]
+      ? [notice("stop_reason", { level: "warn", text: message ?? outcome, data: { stop_reason: outcome } })]
       : [];
   const isFailed = outcome === "failed" || outcome === "blocked" || outcome === "denied";
   return [
@@ -169,9 +176,19 @@ export function turnEnded(report: TurnReport, turn_id: string, duration_ms: numb
       num_turns: turns,
       usage: usageOf(usage),
       ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
-      ...(isFailed ? { error: { code: outcome, message: message ?? outcome } } : {}),
+      ...(isFailed ? { error: errorOf(report) } : {}),
     },
   ];
+}
+
+function errorOf({ outcome, failure, message = outcome }: TurnReport): object {
+  const { kind, status, retryAfterMs } = failure ?? {};
+  return {
+    code: failureCode({ names: [kind], status, words: message }),
+    native_code: kind ?? outcome,
+    message,
+    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+  };
 }
 
 export function usageOf(usage: TokenUsage): Usage {
@@ -203,22 +220,24 @@ function echo({ text, images = 0 }: Of<"user.message">): WireFrame {
 
 function contextUsage({ estimatedTokens, limitTokens }: Of<"context.compiled">): WireFrame {
   const data = { used_tokens: estimatedTokens, context_window: limitTokens };
-  return notice("info", "context_usage", { data });
+  return notice("context_usage", { data });
 }
 
-function invocationStarted(event: Of<"agent.invocation.started">): WireFrame {
+function invocationStarted(event: Of<"agent.invocation.started">, call: string | undefined): WireFrame {
   const { targetAgent: agent, provider, model, depth, handoffTokens, agentPath } = event;
   const path = agentPath ?? [agent];
-  const data = { path, agent, provider, model, depth, handoff_tokens: handoffTokens };
-  return notice("info", "subagent_started", { text: `${path.join(" › ")}: ${provider}/${model}`, data });
+  const started = { path, agent, provider, model, depth, handoff_tokens: handoffTokens };
+  const data = call === undefined ? started : { tool_use_id: call, ...started };
+  return notice("subagent_started", { text: `${path.join(" › ")}: ${provider}/${model}`, data });
 }
 
-function invocationEnded(event: InvocationEnd): WireFrame {
+function invocationEnded(event: InvocationEnd, call: string | undefined): WireFrame {
   const { targetAgent: agent, agentPath, turns, durationMs, usage } = event;
   const subtype = ENDS[event.type];
   const path = agentPath ?? [agent];
   const reason = "reason" in event ? event.reason : undefined;
   const data = {
+    ...(call === undefined ? {} : { tool_use_id: call }),
     path,
     agent,
     subtype,
@@ -230,15 +249,53 @@ function invocationEnded(event: InvocationEnd): WireFrame {
   };
   const how = [`${path.join(" › ")}: ${subtype}`, ...(reason === undefined ? [] : [reason])].join(": ");
   const text = `${how} (${spentText(event)})`;
-  return notice(subtype === "error" ? "error" : "info", "subagent_finished", { text, data });
+  return notice("subagent_finished", { level: subtype === "error" ? "error" : "info", text, data });
 }
 
-function notice(
-  level: "info" | "warn" | "error",
-  category: string,
-  rest: { text?: string; data?: Readonly<Record<string, unknown>> },
+/** What other agents report too has the same word; the rest goes by the runtime's own name. */
+function toldAs(event: RuntimeEvent, { level, text }: Words): WireFrame {
+  switch (event.type) {
+    case "provider.retry":
+      return notice("model_retry", { level, text, data: retryOf(event) });
+    case "context.compacted":
+      return compacted(event, text);
+    case "permission.denied": {
+      const { targetName: tool_name, by, reason } = event;
+      const data = { tool_name, by, ...(reason === undefined ? {} : { reason }) };
+      return notice("permission_denied", { level, text, data });
+    }
+    case "warning":
+      return notice("agent_notice", { level, text });
+    default:
+      return notice(`demian_${event.type.replaceAll(".", "_")}`, { level, text });
+  }
+}
+
+function retryOf(event: Of<"provider.retry">): NoticeData<"model_retry"> {
+  const { provider, reason, status, attempt, maxAttempts, delayMs } = event;
+  return {
+    code: failureCode({ status, words: reason }),
+    ...(status === undefined ? {} : { http_status: status }),
+    attempt,
+    max_attempts: maxAttempts,
+    retry_after_ms: delayMs,
+    details: sanitizeLine(reason),
+    native: { provider },
+  };
+}
+
+function compacted(
+  event: Of<"context.compacted"> | Of<"agent.session.context_compacted">,
+  text: string,
 ): WireFrame {
-  return { type: "agent.notice", level, category, ...rest };
+  const { beforeTokens: before_tokens, afterTokens: after_tokens } = event;
+  return notice("compacted", { text, data: { before_tokens, after_tokens } });
+}
+
+/** The screen knows which agent this is: `translate` adds it. */
+function notice<C extends NoticeCategory | UnknownCategory>(category: C, parts: NoticeParts<C>): WireFrame {
+  const { backend: _backend, ...frame } = toNotice(BACKEND, category, parts);
+  return frame;
 }
 
 function objectOf(value: unknown): object {

@@ -55,7 +55,8 @@ describe("words", () => {
     const frames = framesOf(REQUEST, say("a"), retry, say("a"), whole("a"));
     const ids = frames.flatMap(({ item_id, message_id }) => item_id ?? message_id ?? []);
     expect(ids).toEqual(["msg_1", "msg_2", "msg_2"]);
-    expect(frames[1]).toMatchObject({ level: "warn", text: expect.stringMatching(/p: cut off.*1 of 3/) });
+    expect(frames[1]).toMatchObject({ level: "warn", category: "model_retry" });
+    expect(frames[1]?.["data"]).toMatchObject({ attempt: 1, max_attempts: 3, details: "cut off" });
   });
 
   test("an agent that tells its last message once more as the final one said it once", () => {
@@ -123,7 +124,7 @@ describe("tools", () => {
   test("tell what they print while they run", () => {
     const frames = framesOf(requested(), { type: "tool.output", callId: "call_0", text: "line\n" });
     expect(frames[1]).toMatchObject({
-      category: "acp_output_delta",
+      category: "tool_output",
       data: { tool_use_id: "call_0", text: "line\n" },
     });
   });

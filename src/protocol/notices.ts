@@ -1,0 +1,243 @@
+// The words of `agent.notice`: one category, with typed `data`, for everything that more than one agent reports or that
+// anything above the backends interprets. What only one vendor says goes into `data.native`. Events without a row here
+// keep a category of their own (UNKNOWN_PREFIXES); nothing above the backends reads those. docs/notices.md and
+// schemas/notices/ are made from the table. notice-history.ts maps the categories of older databases to these.
+import * as z from "zod";
+import type { NoticeEvent } from "./events.ts";
+import { FAILURES, type FailureCode } from "./failures.ts";
+import { INPUT_KINDS } from "./queue.ts";
+import { RequestRow } from "./requests.ts";
+import { Usage } from "./usage.ts";
+
+const text = z.string().optional();
+const count = z.int().min(0).optional();
+/** What the agent said besides, in its own words and shape. */
+const native = z.record(z.string(), z.unknown()).optional();
+const none = z.strictObject({ native });
+const tool_use_id = z.string();
+const failed = {
+  code: z.enum(Object.keys(FAILURES) as [FailureCode]),
+  native_code: z.union([z.string(), z.number()]).optional(),
+  http_status: count,
+};
+
+const Limit = z.strictObject({
+  resets_at_ms: count,
+  used_percent: z.number().optional(),
+  window_minutes: count,
+  status: text,
+});
+
+const subAgent = {
+  /** The call that started it. */
+  tool_use_id: text,
+  /** Its name, or its kind. */
+  agent: text,
+  /** The names from below the session's own agent down to this one. */
+  path: z.array(z.string()).optional(),
+  provider: text,
+  model: text,
+  native,
+};
+
+const input = {
+  message_id: z.string(),
+  kind: z.enum(INPUT_KINDS),
+  from: text,
+  turn_id: text,
+  error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+};
+
+const notRun = z.strictObject({ tool_use_id: text, tool_name: text, reason: text, by: text, native });
+const request = z.strictObject({ request: RequestRow.partial({ payload: true }) });
+
+export const NOTICES = {
+  task_started: row("A turn began. `turn_id` is the daemon's own, as in `agent.result`.", {
+    turn_id: z.string(),
+    started_at_ms: z.int(),
+    origin: z.literal("agent").optional(),
+  }),
+  native_turn_started: row("The agent's own name for the running turn.", {
+    native_turn_id: text,
+    context_window: count,
+    started_at_ms: count,
+  }),
+  tool_output: row("A piece of what a running tool prints.", { tool_use_id, text: z.string() }),
+  tool_progress: row("All that a running tool shows so far, or how long it has run.", {
+    tool_use_id,
+    content: z.unknown().optional(),
+    elapsed_ms: count,
+    native,
+  }),
+  tool_input: row("The input of a call, or the files it changes, as they are known by now.", {
+    tool_use_id,
+    name: text,
+    input: z.unknown().optional(),
+    changes: z.array(z.record(z.string(), z.unknown())).optional(),
+  }),
+  late_result: row("What became of a call that already had a result, such as `interrupted`.", {
+    tool_use_id,
+    output: z.unknown().optional(),
+    is_error: z.boolean().optional(),
+    native,
+  }),
+  subagent_started: row("A sub-agent began to work.", { ...subAgent, depth: count, handoff_tokens: count }),
+  subagent_finished: row("A sub-agent ended.", {
+    ...subAgent,
+    subtype: z.enum(["success", "error", "interrupted", "max_turns", "max_budget"]),
+    reason: text,
+    num_turns: count,
+    duration_ms: count,
+    usage: Usage.optional(),
+    cost_usd: z.number().optional(),
+    error: z.looseObject({ ...failed, message: z.string() }).optional(),
+  }),
+  model_retry: row("The model did not answer, and the agent asks it again.", {
+    ...failed,
+    attempt: count,
+    max_attempts: count,
+    retry_after_ms: count,
+    details: text,
+    native,
+  }),
+  error_reported: row("The agent reports an error that ended no turn, or before it ends one.", {
+    ...failed,
+    details: text,
+    native,
+  }),
+  rate_limits: row("How much of the account's limits is used up.", {
+    limit: Limit.optional(),
+    secondary_limit: Limit.optional(),
+    vendor: z.record(z.string(), z.unknown()).optional(),
+  }),
+  compacted: row("The conversation was summarised to make room.", {
+    trigger: z.enum(["auto", "manual"]).optional(),
+    before_tokens: count,
+    after_tokens: count,
+    native,
+  }),
+  context_usage: row("How full the model's context is, and what the session has cost.", {
+    used_tokens: count,
+    context_window: count,
+    session_cost: z.strictObject({ amount: z.number(), currency: z.string() }).optional(),
+  }),
+  plan: row("The agent's plan as it is now.", {
+    plan: z.array(z.looseObject({ step: z.string(), status: text, priority: text })),
+    explanation: text,
+  }),
+  turn_diff: row("The unified diff of everything that the turn has changed so far.", { diff: z.string() }),
+  stop_reason: row("Why a turn ended, where its subtype does not tell.", { stop_reason: z.string(), native }),
+  permission_granted: row("A tool was allowed without asking a person.", notRun.shape),
+  permission_denied: row("A tool or a question was refused without asking a person.", notRun.shape),
+  request_unsupported: row("The agent asked for something that the daemon does not offer.", {
+    method: z.string(),
+  }),
+  agent_notice: row("The agent has something to say to the user: a warning, a deprecation.", {
+    kind: text,
+    native,
+  }),
+  session_info: row("The agent's own title of the conversation.", { title: text, updated_at: text, native }),
+  available_commands: row("The commands that a message may begin with.", {
+    commands: z.array(z.record(z.string(), z.unknown())),
+  }),
+  config_options: row("The agent's settings.", { config: z.record(z.string(), z.unknown()) }),
+  mode: row("The agent's mode.", { mode: z.string() }),
+  backend_mcp_startup: row("An MCP server of the agent starts.", {
+    server: text,
+    status: z.unknown().optional(),
+    error: z.unknown().optional(),
+    failure_reason: z.unknown().optional(),
+  }),
+  backend_mcp_startup_complete: row("All MCP servers of the agent have started or failed.", {
+    ready: z.unknown().optional(),
+    failed: z.unknown().optional(),
+    cancelled: z.unknown().optional(),
+  }),
+  injected_message: row("The agent put a message of its own into the conversation, as if the user said it.", {
+    native,
+  }),
+  late_text: row("The agent said something while no turn ran.", { kind: text, native }),
+  unreadable_output: row("A line of the agent could not be read and was skipped.", {
+    size: count,
+    text,
+    is_cut: z.boolean().optional(),
+  }),
+  stalled: row("The agent has been silent for long, runs no tool and asks nothing.", {
+    silent_s: z.number(),
+  }),
+  session_lost: row("The agent does not remember the conversation before.", none.shape),
+  resume_waits: row("The conversation is loaded later, because the agent would lose it now.", none.shape),
+  native: row("Carries the `raw` of a native frame that makes no event (`native_events`).", none.shape),
+  idle_timeout: row("A turn was ended because nobody owned the session for too long.", none.shape),
+  input_delivered: row("A queued message became a turn.", input),
+  input_cancelled: row("A queued message was taken back.", input),
+  input_failed: row("A queued message could not be delivered.", input),
+  request_pending: row("The agent asks.", request.shape),
+  request_resolved: row("A request was answered.", request.shape),
+  request_expired: row("Nobody answered a request in time.", request.shape),
+  request_orphaned: row("The agent that asked is gone.", request.shape),
+  request_withdrawn: row("The agent took its request back.", request.shape),
+  request_refused: row("A request was refused because it could not be shown or stored.", none.shape),
+  event_persist_recovered: row("The log works again; frames before this one are missing from it.", {
+    lost: count,
+    after_seq: z.int(),
+  }),
+  event_unserialisable: row("An event of the agent could not be written as JSON.", none.shape),
+} as const;
+export type NoticeCategory = keyof typeof NOTICES;
+export type NoticeData<C extends NoticeCategory> = z.infer<(typeof NOTICES)[C]["data"]>;
+
+/** Categories of what only one agent says and nobody interprets begin with one of these. */
+export const UNKNOWN_PREFIXES = [
+  "claude_unknown_",
+  "claude_system_",
+  "claude_delta_",
+  "codex_unknown_",
+  "codex_notif_",
+  "codex_item_",
+  "codex_exec_command_",
+  "codex_unsupported_",
+  "acp_unknown_",
+  "acp_update_",
+  "acp_notif_",
+  "demian_",
+] as const;
+export type UnknownCategory = `${(typeof UNKNOWN_PREFIXES)[number]}${string}`;
+
+export interface NoticeParts<C extends NoticeCategory | UnknownCategory> {
+  level?: NoticeEvent["level"];
+  text?: string | undefined;
+  data?: (C extends NoticeCategory ? NoticeData<C> : Record<string, unknown>) | undefined;
+  /** The call that started the sub-agent which it is about. */
+  parent?: string | undefined;
+}
+
+/** The one way in which backends make a notice. Empty parts are left out. */
+export function toNotice<C extends NoticeCategory | UnknownCategory>(
+  backend: string,
+  category: C,
+  { level = "info", text, data, parent }: NoticeParts<C> = {},
+): NoticeEvent {
+  return {
+    type: "agent.notice",
+    backend,
+    level,
+    category,
+    ...(text === undefined ? {} : { text }),
+    ...(data === undefined || Object.keys(data).length === 0 ? {} : { data }),
+    ...(parent === undefined ? {} : { parent_tool_use_id: parent }),
+  };
+}
+
+/** What is wrong with a notice by the table; undefined: nothing. For tests: agents are trusted at run time. */
+export function noticeFault({ category, data }: Pick<NoticeEvent, "category" | "data">): string | undefined {
+  if (UNKNOWN_PREFIXES.some((prefix) => category.startsWith(prefix))) return undefined;
+  if (!Object.hasOwn(NOTICES, category)) return `${category} is not in the table`;
+  const checked = NOTICES[category as NoticeCategory].data.safeParse(data ?? {});
+  return checked.success ? undefined : `${category}: ${z.prettifyError(checked.error)}`;
+}
+
+function row<T extends z.ZodRawShape>(meaning: string, shape: T): { meaning: string; data: Data<T> } {
+  return { meaning, data: z.strictObject(shape) };
+}
+type Data<T extends z.ZodRawShape> = ReturnType<typeof z.strictObject<T>>;

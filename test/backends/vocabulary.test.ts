@@ -1,0 +1,109 @@
+// Every notice that any translator makes of the recorded traffic is in the table of protocol/notices.ts, with the data that
+// stands there, or is one of the few that only one agent knows.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
+import type { AgentEvent, NoticeEvent } from "../../src/protocol/events.ts";
+import { currentNotice } from "../../src/protocol/notice-history.ts";
+import { noticeFault, toNotice, UNKNOWN_PREFIXES } from "../../src/protocol/notices.ts";
+import { readSources } from "../docs/sources.ts";
+import { ROOT } from "../support/daemon.ts";
+import * as acp from "./acp/traces.ts";
+import * as claude from "./claude/traces.ts";
+import * as codex from "./codex/translate-traces.ts";
+import { readLines } from "./recorded.ts";
+
+const MCP = join(ROOT, "test/fixtures/codex-mcp");
+const notices = (events: readonly AgentEvent[]): NoticeEvent[] =>
+  events.filter((event) => event.type === "agent.notice");
+const ofReports = (reports: readonly { kind: string; event?: AgentEvent }[]): NoticeEvent[] =>
+  notices(reports.flatMap(({ event }) => event ?? []));
+
+const recorded: Record<string, NoticeEvent[]> = {
+  claude: claude
+    .readTraces()
+    .flatMap((trace) => ofReports(claude.replay(trace, claude.stateFor(trace, { native_events: true })))),
+  codex: codex
+    .readTraces()
+    .flatMap((trace) => ofReports(codex.replay(trace).flatMap((one) => ("report" in one ? one.report : [])))),
+  "codex mcp-server": readdirSync(MCP)
+    .filter((file) => file.endsWith(".agent.jsonl"))
+    .flatMap((file) => ofReports(readLines(join(MCP, file)) as { kind: string; event?: AgentEvent }[])),
+  acp: acp
+    .readTraces()
+    .flatMap((trace) => ofReports(acp.replay(trace).flatMap((one) => ("report" in one ? one.report : [])))),
+};
+
+describe("the recorded traffic", () => {
+  test.each(Object.entries(recorded))("%s uses only words that are in the table", (_name, made) => {
+    expect(made.length).toBeGreaterThan(8);
+    expect([...new Set(made.flatMap((notice) => noticeFault(notice) ?? []))]).toEqual([]);
+  });
+
+  test("has the same word for what several agents report", () => {
+    const by = (category: string) =>
+      Object.entries(recorded).flatMap(([name, made]) =>
+        made.some((notice) => notice.category === category) ? [name] : [],
+      );
+    expect(by("model_retry")).toEqual(["claude", "codex", "acp"]);
+    expect(by("subagent_finished")).toEqual(["claude", "codex"]);
+    expect(by("compacted")).toEqual(["claude", "codex"]);
+    expect(by("tool_output")).toEqual(expect.arrayContaining(["codex", "codex mcp-server"]));
+  });
+});
+
+describe("the checker", () => {
+  test.each([
+    ["a word that nobody defined", "codex_output_delta", {}],
+    ["data of another shape", "tool_output", { item_id: "a", text: "b" }],
+    ["missing data", "tool_output", undefined],
+    ["vendor detail beside `native`", "compacted", { compact_metadata: {} }],
+    ["a failure that is not in the table", "model_retry", { code: "server_error" }],
+  ])("finds %s", (_what, category, data) => {
+    expect(noticeFault({ category, ...(data === undefined ? {} : { data }) })).toContain(category);
+  });
+
+  test("lets pass what only one agent knows", () => {
+    for (const prefix of UNKNOWN_PREFIXES) expect(noticeFault({ category: `${prefix}x` })).toBeUndefined();
+    expect(
+      noticeFault(toNotice("x", "tool_output", { data: { tool_use_id: "a", text: "b" } })),
+    ).toBeUndefined();
+  });
+});
+
+test("no backend makes a notice by hand: `toNotice` checks its category and data when it is compiled", () => {
+  const backends = readSources(ROOT, "src/backends", [".ts"]);
+  expect(backends.length).toBeGreaterThan(80);
+  const byHand = backends.filter(({ text }) => text.includes('type: "agent.notice"'));
+  expect(byHand.map(({ path }) => path)).toEqual([]);
+});
+
+describe("an older history", () => {
+  test.each([
+    ["codex_output_delta", { item_id: "t", text: "x" }, "tool_output", { tool_use_id: "t", text: "x" }],
+    ["acp_output_delta", { tool_use_id: "t", text: "x" }, "tool_output", { tool_use_id: "t", text: "x" }],
+    ["codex_patch_updated", { item_id: "t", changes: [] }, "tool_input", { tool_use_id: "t", changes: [] }],
+    [
+      "acp_late_result",
+      { tool_use_id: "t", status: "failed" },
+      "late_result",
+      { tool_use_id: "t", is_error: true },
+    ],
+    [
+      "system_api_retry",
+      { attempt: 1, max_retries: 2, error_status: 529, error: "overloaded" },
+      "model_retry",
+      { attempt: 1, max_attempts: 2, http_status: 529, native_code: "overloaded" },
+    ],
+    ["system_compact_boundary", { a: 1 }, "compacted", { native: { a: 1 } }],
+    ["plan", { plan: [] }, "plan", { plan: [] }],
+  ])("%s is read in today's words", (category, data: JsonObject, now, then) => {
+    const frame = { type: "agent.notice", category, data };
+    expect(currentNotice(frame)).toEqual({ ...frame, category: now, data: then });
+  });
+
+  test("without data is no fault", () => {
+    expect(currentNotice({ category: "codex_output_delta" })).toMatchObject({ category: "tool_output" });
+  });
+});
