@@ -62,6 +62,12 @@ export const NOTICES = {
     context_window: count,
     started_at_ms: count,
   }),
+  own_turn_ended: row(
+    "The agent finished a turn it had started by itself; the message that waited is next.",
+    {
+      native,
+    },
+  ),
   tool_output: row("A piece of what a running tool prints.", { tool_use_id, text: z.string() }),
   tool_progress: row("All that a running tool shows so far, or how long it has run.", {
     tool_use_id,

@@ -5,6 +5,7 @@
 // else → its own turn follows. The message's turn then goes on until its own result: whoever sent it must
 // not get claude's words about a background task as the answer.
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { toNotice } from "../../protocol/notices.ts";
 import { withRaw } from "./raw.ts";
 import { addSpent, subtypeOf, translateResult } from "./result-frames.ts";
 import { type ClaudeState, isTurnActive, type Report } from "./state.ts";
@@ -12,13 +13,8 @@ import { type ClaudeState, isTurnActive, type Report } from "./state.ts";
 /** Frames of a turn's content: a held result cannot be the last word any more. */
 const CONTENT: ReadonlySet<unknown> = new Set(["assistant", "stream_event", "user"]);
 
-const OWN_TURN_ENDED = {
-  type: "agent.notice",
-  backend: "claude",
-  level: "info",
-  category: "own_turn_ended",
-  text: "Claude finished a turn it had started by itself; the message that was waiting is next.",
-} as const;
+const OWN_TURN_ENDED =
+  "Claude finished a turn it had started by itself; the message that was waiting is next.";
 
 /** A user message was written. */
 export function noteSent(state: ClaudeState): void {
@@ -103,7 +99,9 @@ function settleHeld(state: ClaudeState, isIdle: boolean): Report[] {
   }
   state.spentBefore = addSpent(frame, state.spentBefore);
   endOfTurn(state);
-  return withRaw(state.options, frame, [{ kind: "event", event: OWN_TURN_ENDED }]);
+  return withRaw(state.options, frame, [
+    { kind: "event", event: toNotice("claude", "own_turn_ended", { text: OWN_TURN_ENDED }) },
+  ]);
 }
 
 function finish(state: ClaudeState, frame: JsonObject): Report[] {
