@@ -69,6 +69,8 @@ export class DiskRows implements Rows {
   #cannotRead = false;
   #pending = 0;
   #closing: Promise<void> | undefined;
+  /** What is left has been counted as lost; nothing is tried again. */
+  #isOver = false;
 
   constructor(options: DiskOptions) {
     this.#options = options;
@@ -188,6 +190,7 @@ export class DiskRows implements Rows {
     for (const timer of [limit, this.#timer, this.#idleTimer]) clearTimeout(timer);
     this.#lose([...this.#writing, ...this.#waiting].filter(isEvent).length, "the daemon stops");
     this.#waiting = [];
+    this.#isOver = true;
     await this.#resting;
     await this.#thread?.close(this.#times.closeMs);
     this.#thread = undefined;
@@ -231,6 +234,7 @@ export class DiskRows implements Rows {
   }
 
   #failed(batch: Row[], message: string): void {
+    if (this.#isOver) return;
     this.#failures += 1;
     this.#counters.writeErrors.add();
     if (this.#failures === 1)

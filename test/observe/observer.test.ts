@@ -243,10 +243,14 @@ describe("the thread", () => {
       path,
       `import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});`,
     );
-    const { observer, log } = start({ workerUrl: pathToFileURL(path), times: { closeMs: 20 } });
+    const { observer, log, metrics } = start({ workerUrl: pathToFileURL(path), times: { closeMs: 20 } });
     call(observer, "s", "1");
     await observer.close();
     expect(log.of("observe.rows_dropped")).toMatchObject([{ fields: { rows: 2, why: "the daemon stops" } }]);
+    // Nor does it come back: what was with the thread when it was ended is not written by another one.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(metrics.text()).toContain("blemees_observe_rows_waiting 0\n");
+    expect(metrics.text()).toContain("blemees_observe_thread_running 0\n");
   });
 });
 
