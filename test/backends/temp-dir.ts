@@ -1,11 +1,15 @@
-// A directory for one test file, gone when the file is done. Called at the top of a module.
+// A directory that is gone with the test that made it; made outside a test, with the test file. Helpers call it for each
+// test and never at import: the files of a worker share their modules (vitest.config.ts).
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
+import { getCurrentTest } from "vitest/suite";
 
 export function tempDir(name: string): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)));
-  afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }));
+  const remove = () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+  if (getCurrentTest() === undefined) afterAll(remove);
+  else onTestFinished(remove);
   return dir;
 }

@@ -8,7 +8,7 @@ import { RawClient } from "./raw-client.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAM = join(ROOT, "dist/blemeesd.js");
-export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.mjs");
+export const FAKE_CLAUDE = join(ROOT, "test/fakes/fake-claude.sh");
 
 export interface DaemonOptions {
   env?: Record<string, string>;

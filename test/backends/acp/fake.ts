@@ -1,5 +1,5 @@
 // The fake ACP agent (test/fakes/fake-acp.mjs) behind the real backend, in a home of its own.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createAcpBackend } from "../../../src/backends/acp/index.ts";
@@ -12,15 +12,13 @@ export const FAKE_ACP = join(import.meta.dirname, "../../fakes/fake-acp.mjs");
 /** So that an agent that does not obey costs no seconds. */
 export const QUICK = { cancelMs: 300, closeMs: 300, finishMs: 300, graceMs: 300, quietMs: 50 };
 
-const homes = tempDir("fake-acp");
-
 export interface FakeHome {
   home: string;
   cwd: string;
 }
 
 export function fakeHome(): FakeHome {
-  const home = mkdtempSync(join(homes, "home-"));
+  const home = tempDir("fake-acp");
   const cwd = join(home, "project");
   mkdirSync(cwd);
   return { home, cwd };

@@ -1,5 +1,5 @@
-// The fake claude (test/fakes/fake-claude.mjs) behind the real backend, in a home of its own.
-import { mkdirSync, mkdtempSync } from "node:fs";
+// The fake claude (test/fakes/fake-claude.sh) behind the real backend, in a home of its own.
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createClaudeBackend } from "../../../src/backends/claude/index.ts";
@@ -7,9 +7,7 @@ import type { StartOrder } from "../../../src/backends/types.ts";
 import { type Started, startBackend } from "../conformance.ts";
 import { tempDir } from "../temp-dir.ts";
 
-export const FAKE_CLAUDE = join(import.meta.dirname, "../../fakes/fake-claude.mjs");
-
-const homes = tempDir("fake-claude");
+export const FAKE_CLAUDE = join(import.meta.dirname, "../../fakes/fake-claude.sh");
 
 export interface FakeHome {
   home: string;
@@ -18,7 +16,7 @@ export interface FakeHome {
 }
 
 export function fakeHome(env: Record<string, string> = {}): FakeHome {
-  const home = mkdtempSync(join(homes, "home-"));
+  const home = tempDir("fake-claude");
   const cwd = join(home, "project");
   mkdirSync(cwd);
   const base = { PATH: process.env["PATH"] ?? "", HOME: home, CLAUDE_CONFIG_DIR: join(home, ".claude") };

@@ -1,5 +1,5 @@
 // The fake codex (test/fakes/fake-codex.mjs) behind the real backend, in a home of its own.
-import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type CodexBackendOptions, createCodexBackend } from "../../../src/backends/codex/index.ts";
@@ -9,8 +9,6 @@ import { tempDir } from "../temp-dir.ts";
 
 export const FAKE_CODEX = join(import.meta.dirname, "../../fakes/fake-codex.mjs");
 
-const homes = tempDir("fake-codex");
-
 export interface FakeHome {
   home: string;
   cwd: string;
@@ -18,7 +16,7 @@ export interface FakeHome {
 }
 
 export function fakeHome(env: Record<string, string> = {}): FakeHome {
-  const home = mkdtempSync(join(homes, "home-"));
+  const home = tempDir("fake-codex");
   const cwd = join(home, "project");
   mkdirSync(cwd);
   const codex = join(home, ".codex");

@@ -1,5 +1,5 @@
 // The fake `codex mcp-server` (test/fakes/fake-codex-mcp.mjs) behind the real transport, in a home of its own.
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { detectMcp } from "../../../src/backends/codex/mcp-server/detect.ts";
@@ -12,8 +12,6 @@ import { tempDir } from "../temp-dir.ts";
 
 const FAKE = join(import.meta.dirname, "../../fakes/fake-codex-mcp.mjs");
 
-const homes = tempDir("fake-codex-mcp");
-
 export interface FakeCodex {
   cwd: string;
   program: CodexProgram;
@@ -21,7 +19,7 @@ export interface FakeCodex {
 }
 
 export function fakeCodex(env: Record<string, string> = {}, over: Partial<CodexProgram> = {}): FakeCodex {
-  const home = mkdtempSync(join(homes, "home-"));
+  const home = tempDir("fake-codex-mcp");
   const cwd = join(home, "project");
   mkdirSync(cwd);
   const program: CodexProgram = {
