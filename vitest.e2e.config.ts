@@ -26,7 +26,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    pool: "threads",
+    // Not threads, as in vitest.config.ts.
+    pool: "forks",
     // More than cores: half of the time an agent, a browser or a terminal is waited for.
     maxWorkers: 4,
     // Long: they end a test that hangs, and say nothing about speed.

@@ -46,7 +46,7 @@ test("sessions of an earlier life are in the list with their names and results, 
 
 test("with 50 at work, each follower sees each event once and in order, and one of all sees the ends", async () => {
   const all = await http.stream("/events");
-  const active = await spawnDemos(http, ACTIVE, { options: { pace_ms: 5 } });
+  const active = await spawnDemos(http, ACTIVE, { options: { pace_ms: 20 } });
   const readers = await Promise.all(active.map((id) => http.stream(`/sessions/${id}/events?since_seq=0`)));
   await Promise.all(
     active.map((id) => http.ask("POST", `/sessions/${id}/input`, { body: { text: LONG_TALK } })),

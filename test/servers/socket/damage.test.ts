@@ -13,7 +13,7 @@ import {
 import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../support/daemon.ts";
 import type { Frame, RawClient } from "../../support/raw-client.ts";
 import { checkOutbound } from "../../support/schemas.ts";
@@ -44,12 +44,34 @@ const DAMAGE: Record<string, ["sqlite" | "jsonl", (place: Place) => void]> = {
   "log and row are removed": ["jsonl", ({ log, session_id }) => remove(log, new RegExp(session_id))],
 };
 
+/** A home with two lives behind it, and what a client saw in them. */
+interface Lived {
+  home: string;
+  session_id: string;
+  shown: Frame[];
+}
+
 let home: string;
 let daemon: TestDaemon | undefined;
+const lived: Record<string, Lived> = {};
 
-beforeEach(() => {
+const openHome = () => {
   home = mkdtempSync(join(tmpdir(), "blemees-damage-"));
+};
+
+beforeAll(async () => {
+  for (const driver of ["sqlite", "jsonl"]) {
+    openHome();
+    const session_id = newId();
+    lived[driver] = { home, session_id, shown: await live(driver, session_id) };
+    daemon = undefined; // it was killed
+  }
 });
+afterAll(async () => {
+  await daemon?.close();
+  for (const { home: old } of Object.values(lived)) rmSync(old, { recursive: true, force: true });
+});
+beforeEach(openHome);
 afterEach(async () => {
   await daemon?.close();
   daemon = undefined;
@@ -83,6 +105,15 @@ async function live(driver: string, session_id: string): Promise<Frame[]> {
   return streamOf(second, session_id);
 }
 
+/** Fills the home of a test with a copy of the two lives, which are the same in every test. */
+function copyLives(driver: string): Lived {
+  const before = lived[driver];
+  if (before === undefined) throw new Error(`nothing has lived with ${driver}`);
+  // Not the socket that the kill left.
+  cpSync(before.home, home, { recursive: true, filter: (path) => path !== join(before.home, "run") });
+  return before;
+}
+
 /** A turn of its own; gives the seq of its result. */
 async function turn(client: RawClient, session_id: string, word: string): Promise<number> {
   say(client, session_id, `#say ${word}`);
@@ -96,8 +127,7 @@ async function turn(client: RawClient, session_id: string, word: string): Promis
 
 describe("no seq is used twice, and every reader learns of the gap, when", () => {
   test.each(Object.entries(DAMAGE))("%s", async (_what, [driver, damage]) => {
-    const session_id = newId();
-    const shown = await live(driver, session_id);
+    const { session_id, shown } = copyLives(driver);
     const last = Number(shown.at(-1)?.["seq"]);
     damage({
       state: join(home, "state/blemees"),
@@ -141,8 +171,7 @@ describe("no seq is used twice, and every reader learns of the gap, when", () =>
 test.each(["sqlite", "jsonl"])(
   "a whole %s store has no gap after a kill in the middle of a write",
   async (driver) => {
-    const session_id = newId();
-    const shown = await live(driver, session_id);
+    const { session_id, shown } = copyLives(driver);
     const [dir, name] = driver === "sqlite" ? ["state/blemees", /journal-\d+$/] : ["log", /\.jsonl$/];
     // What such a kill leaves: bytes that nobody saw.
     for (const path of files(join(home, String(dir)), name as RegExp)) appendFileSync(path, '{"half of a');
