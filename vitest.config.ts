@@ -1,14 +1,36 @@
 import { defineConfig } from "vitest/config";
 import { sortTests } from "./test/lanes.ts";
+import { longestFirst } from "./test/longest-first.ts";
 
 const lanes = sortTests(import.meta.dirname);
 // No `retry` anywhere: a test that needs a second attempt is a defect.
 // Long: they end a test that hangs, and say nothing about speed.
 const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 45_000 } } };
 
+/** From a dozen seconds up; most of them wait. */
+const LONGEST = [
+  "backends/codex/pool",
+  "runtime/sandbox/escape",
+  "faults/backend",
+  "cli/sm/program",
+  "servers/socket/damage",
+  "daemon/shutdown",
+  "store/thread",
+  "cli/sm/",
+  "backends/codex/conformance",
+  "crash/",
+  "servers/socket/restart",
+  "servers/socket/requests-lives",
+  "backends/codex/run",
+  "cli/demian/tui/screen",
+  "backends/acp/demo",
+  "daemon/not-run",
+];
+
 // Two lanes, run by scripts/test.mjs one after the other with a time budget each.
 export default defineConfig({
   test: {
+    sequence: { sequencer: longestFirst(LONGEST) },
     projects: [
       {
         test: {

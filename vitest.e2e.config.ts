@@ -1,39 +1,30 @@
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { longestFirst } from "./test/longest-first.ts";
 
-/** The longest first, so that none of them is left alone at the end. Gemini waits for the next minute twice. */
+/** Gemini waits for the next minute twice. */
 const LONGEST = [
-  "acp/gemini",
-  "faces/terminal",
-  "acp/opencode",
-  "demian/claudecode-cli",
-  "claude/approvals",
-  "demian/claudecode-sdk",
-  "faces/dashboard",
-  "manager/",
-  "faces/",
+  "e2e/acp/gemini",
+  "e2e/faces/terminal",
+  "e2e/acp/opencode",
+  "e2e/demian/claudecode-cli",
+  "e2e/claude/approvals",
+  "e2e/demian/claudecode-sdk",
+  "e2e/faces/dashboard",
+  "e2e/manager/",
+  "e2e/faces/",
 ];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const at = LONGEST.findIndex((name) => moduleId.includes(`test/e2e/${name}`));
-      return at === -1 ? LONGEST.length : at;
-    };
-    return [...files].sort((a, b) => rank(a) - rank(b));
-  }
-}
 
 export default defineConfig({
   test: {
-    // Not threads, as in vitest.config.ts.
+    // As in the process lane (vitest.config.ts).
     pool: "forks",
+    isolate: false,
     // More than cores: half of the time an agent, a browser or a terminal is waited for.
     maxWorkers: 4,
     // Long: they end a test that hangs, and say nothing about speed.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: longestFirst(LONGEST) },
     projects: [
       { extends: true, test: { name: "e2e", include: ["test/e2e/**/*.test.ts"] } },
       {
