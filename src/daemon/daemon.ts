@@ -147,7 +147,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   setTimeout(bound, STORE_DELAY_MS);
   // Only once the store is ours: a daemon that still finishes its turns holds it, and its agents are not left over.
   const swept = ready.then(
-    () => identity.sweep(log),
+    () => identity.sweep(log, closing.signal),
     () => undefined,
   );
   const housekeeping = startHousekeeping({ hub, store, config, log, metrics, ready });
