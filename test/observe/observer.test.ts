@@ -223,7 +223,7 @@ describe("the thread", () => {
     await expect.poll(() => log.of("observe.pruned")).toHaveLength(1);
     expect(log.of("observe.pruned")[0]?.fields).toMatchObject({ tool_rows: 6, turn_rows: 0 });
     expect(metrics.text()).toContain('blemees_observe_pruned_rows_total{table="tool_events"} 6\n');
-    expect(metrics.text()).toMatch(/blemees_observe_prune_seconds_total 0\.\d+/);
+    expect(metrics.text()).toMatch(/blemees_observe_prune_seconds_total \d+\.\d+/);
   });
 
   test("tells of a damaged file, and goes on with a new one", async () => {
