@@ -1,6 +1,7 @@
 // All sessions of the daemon for the list, and whatever can be done to one of them there.
 import { resolve } from "node:path";
 import type { HttpClient } from "../../client/http.ts";
+import { untilDetected } from "../../client/view/detected.ts";
 import { applyChanges, emptyFleet, type Fleet } from "../../client/view/fleet.ts";
 import { type FleetSource, openFleet } from "../../client/view/fleet-source.ts";
 import type { ViewPort } from "../../client/view/port.ts";
@@ -46,12 +47,9 @@ class DaemonFleet implements FleetDriver {
   }
 
   async backends(): Promise<readonly string[]> {
-    const status = await this.#http.status();
-    const backends = Object.entries((status["backends"] ?? {}) as Record<string, unknown>)
-      .filter(([, version]) => version !== "detecting")
-      .map(([name]) => name);
+    const { backends } = await untilDetected<{ backends?: unknown }>(() => this.#http.status());
     // The daemon names it only when it found no other, but it is always there.
-    const names = [...new Set([...backends, LAST])];
+    const names = [...new Set([...Object.keys(backends ?? {}), LAST])];
     const place = (name: string): number => {
       if (name === LAST) return Number.POSITIVE_INFINITY;
       return USUAL.includes(name) ? USUAL.indexOf(name) : USUAL.length;

@@ -9,6 +9,7 @@ import type {
   SpawnBody,
   SpawnReply,
 } from "../../../src/client/http/types.ts";
+import { untilDetected } from "../../../src/client/view/detected.ts";
 import type {
   ChangeView,
   EventsPage,
@@ -81,7 +82,7 @@ export class WebClient implements Api {
   }
 
   status(signal?: AbortSignal): Promise<DaemonStatus> {
-    return this.#call({ path: "/status", signal });
+    return untilDetected(() => this.#call<DaemonStatus>({ path: "/status", signal }));
   }
 
   stats(query: StatsQuery, signal?: AbortSignal): Promise<Stats> {

@@ -34,9 +34,7 @@ class WelcomeElement extends LitElement {
   protected override render(): TemplateResult | typeof nothing {
     const { app, status } = this;
     if (app === undefined) return nothing;
-    const agents = Object.entries(status?.backends ?? {})
-      .filter(([name, version]) => name !== "demo" && version !== "detecting")
-      .map(([name]) => name);
+    const agents = Object.keys(status?.backends ?? {}).filter((name) => name !== "demo");
     return html`<div class="welcome-inner">
       <h1>No agent runs yet</h1>
       <p>Here you see every coding agent on this machine: who works, who waits for you. You answer from here.</p>
