@@ -2,6 +2,7 @@
 // hint says so. What is being written is kept for each session, also over a reload.
 import { html, LitElement, nothing, type PropertyValues } from "lit";
 import type { App } from "../app-types.ts";
+import { maySend } from "./may-send.ts";
 
 const DRAFT = "blemees.draft.";
 const MAX_ROWS = 12;
@@ -53,8 +54,7 @@ export class ComposerElement extends LitElement {
   }
 
   override render(): unknown {
-    const cannotNow = this.isSending || this.text.trim() === "";
-    const cannot = cannotNow || this.isBlocked;
+    const [cannot, cannotNow] = [!maySend(this, false), !maySend(this, true)];
     return html`<form class="composer" data-disabled=${this.isBlocked} @submit=${this.#onSubmit}>
       <label class="visually-hidden" for="composer-text">Message to the agent</label>
       <textarea
@@ -160,8 +160,7 @@ export class ComposerElement extends LitElement {
 
   async #send(isNow: boolean): Promise<void> {
     const { sessionId, text } = this;
-    // Sending now interrupts the turn, which takes its requests back with it.
-    if (this.isSending || (this.isBlocked && !isNow) || text.trim() === "") return;
+    if (!maySend(this, isNow)) return;
     this.isSending = true;
     this.problem = "";
     this.#recall = undefined;
