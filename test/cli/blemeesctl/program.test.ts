@@ -154,3 +154,14 @@ test("watch streams until the session is closed", async () => {
     stderr: expect.stringMatching(/from event 5 on.*closed/s),
   });
 });
+
+test("a script on a pipe gives up on a daemon that does not answer, and fails", async () => {
+  server.responder = () => [];
+  // Its patience is 20 s: its intervals run 500 times as fast here.
+  const fast =
+    "const real = setInterval; globalThis.setInterval = (wake, ms, ...more) => real(wake, ms / 500, ...more);";
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fast)}`;
+  const { code, stdout, stderr } = await program.run(server.path, [], "status\n", { NODE_OPTIONS });
+  expect(stdout + stderr).toContain("no answer from the daemon for 20 s; it may need a restart");
+  expect(code).toBe(1);
+});
