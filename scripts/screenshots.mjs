@@ -92,7 +92,10 @@ async function takeTerminal() {
   try {
     await screen.until((now) => now.includes("Now the tests of the cart"), "the session is not shown");
     screen.press("C-n");
-    const text = await screen.until((now) => now.includes("asks to run a command"), "nothing is asked");
+    // The last row is drawn last: before that the rest may be of the screen before.
+    const isAsked = (now) =>
+      now.includes("asks to run a command") && /\nEnter takes > [^\n]*$/.test(now.trimEnd());
+    const text = await screen.until(isAsked, "nothing is asked");
     const path = join(PICTURES, file);
     writeFileSync(path, `${text.replace(/[ \t]+$/gm, "").trimEnd()}\n`);
     tell(path);
