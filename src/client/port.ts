@@ -5,7 +5,7 @@ import type { Reply, RequestFrame } from "./frames.ts";
 import type { SessionStream } from "./stream.ts";
 
 export interface OpenOptions {
-  /** A UUID by default; Claude takes nothing else. */
+  /** A UUID by default; some agents take nothing else. */
   session_id?: string;
   backend: string;
   /** The backend's own options: what goes into `options.<backend>`. */

@@ -19,7 +19,7 @@ export interface Call {
 const MAX_COMMAND_CHARS = 2048;
 const MAX_PATH_CHARS = 1024;
 
-/** Bash: Claude Code. shell: Codex, over both of its wires. bash: demian. demo_shell: the demo agent. */
+/** The tools that run commands, by the names the agents give them. */
 const COMMANDS: ReadonlySet<string> = new Set(["Bash", "shell", "bash", "demo_shell"]);
 
 type Change = Pick<Call, "file_path" | "change_kind" | "diff_summary">;
@@ -28,7 +28,7 @@ const CHANGES: ReadonlyMap<string, (input: JsonObject) => Change> = new Map([
   [
     "Edit",
     ({ file_path, old_string, new_string }) =>
-      // Claude creates the file when there is nothing to look for.
+      // The file is created when there is nothing to look for.
       toChange(file_path, old_string === "" ? "add" : "update", editCount(old_string, new_string)),
   ],
   [
@@ -117,7 +117,7 @@ function sum(a: DiffCount, b: DiffCount): DiffCount {
   return { added: a.added + b.added, removed: (a.removed ?? 0) + (b.removed ?? 0) };
 }
 
-/** What a write turned out to be, from what it says when it is done (Claude Code, demian). */
+/** What a write turned out to be, from what it says when it is done. */
 export function writtenKind(output: string): ChangeKind | undefined {
   if (/^(?:File created successfully|created )/.test(output)) return "add";
   return /^(?:The file \S[^\n]* has been updated|replaced )/.test(output) ? "overwrite" : undefined;

@@ -1,5 +1,6 @@
 // How a call of a tool ended, from its result and from what is known about it. sm#288 tells five ends apart.
 import { isObject } from "../base/json.ts";
+import { isCut, isDeclined } from "../protocol/cut-calls.ts";
 import type { NotRunReason } from "../protocol/not-run.ts";
 import { type Asks, notRun } from "./asks.ts";
 import { cutText } from "./excerpt.ts";
@@ -20,18 +21,11 @@ interface Ended {
 }
 
 const MAX_MESSAGE_CHARS = 500;
-/** Where an exit code or a reason stands: at the beginning (Claude Code) or at the end (Codex). */
+/** An exit code or a reason is at the beginning or at the end. */
 const EDGE_CHARS = 400;
 
 const TIMED_OUT = /\bcommand timed out after \d/i;
 const EXIT_CODE = /^(?:Error: )?Exit code (-?\d{1,9})\b|\[exit code (-?\d{1,9})\]\s*$/i;
-/** What the backends put where a result should be, when an item was declined or cut off. */
-const DECLINED: ReadonlySet<string> = new Set(["declined", "user rejected MCP tool call"]);
-/** Claude Code's own rules said no, and nobody was asked. */
-const NOT_ALLOWED = /^(?:Permission to use \S+ has been denied|Claude requested permissions to )/;
-const CUT = "interrupted";
-/** Claude Code says the same when a person refused the call and when the turn was interrupted. */
-const REJECTED = "The user doesn't want to proceed with this tool use.";
 
 /** Undefined: it was cut off, and by what is known only from what comes next. */
 export function outcomeOf(ended: Ended): Outcome | undefined {
@@ -42,7 +36,7 @@ export function outcomeOf(ended: Ended): Outcome | undefined {
   }
   const edges = `${output.slice(0, EDGE_CHARS)}\n${output.slice(-EDGE_CHARS).trimEnd()}`;
   const message = messageIn(output);
-  if (DECLINED.has(output) || NOT_ALLOWED.test(output)) {
+  if (isDeclined(output)) {
     return { ...notRunOutcome("declined", asks), ...message };
   }
   const reason = notRun(asks, "withdrawn");
@@ -52,11 +46,6 @@ export function outcomeOf(ended: Ended): Outcome | undefined {
   if (TIMED_OUT.test(edges)) return { ...end("timeout", "tool_timeout"), ...exit_code, ...message };
   const error_code = "exit_code" in exit_code ? "exit_code" : "tool_error";
   return { ...end("failed", error_code), ...exit_code, ...message };
-}
-
-/** Whether a result says no more than that the call was cut off. */
-export function isCut(output: string): boolean {
-  return output === CUT || output.startsWith(REJECTED);
 }
 
 /** The end of a call that has no result of its own. */

@@ -1,11 +1,12 @@
 // One frame of a session → rows. Pure: changes only the state it is given, does no I/O, reads no clock. The frames are
 // our own (protocol/events.ts), so the same rows come out for every backend.
 import { isObject, type JsonObject } from "../base/json.ts";
+import { isCut } from "../protocol/cut-calls.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import { isWaiting, notRun, waitOf } from "./asks.ts";
 import { describeCall, toPatch, writtenKind } from "./calls.ts";
 import { cutText, excerpt, tailOf } from "./excerpt.ts";
-import { end, isCut, notRunOutcome, type Outcome, outcomeOf, outputText } from "./outcome.ts";
+import { end, notRunOutcome, type Outcome, outcomeOf, outputText } from "./outcome.ts";
 import type { EventRow, Row } from "./rows.ts";
 import { addCall, callRow, type HeldResult, noteSession, type OpenCall, type SessionState } from "./state.ts";
 import { endTurn, messageRow, startTurn } from "./turns.ts";
@@ -43,7 +44,7 @@ export function flushHeld(state: SessionState, nowMs: number): Row[] {
   return releaseHeld(state, nowMs, { isInterrupted: false });
 }
 
-/** Claude's calls stand here complete; with partial messages they were announced before, without their input. */
+/** Calls in a message are complete; with partial messages they were announced before, without their input. */
 function observeMessage(state: SessionState, frame: JsonObject, nowMs: number): Row[] {
   const rows: Row[] = releaseHeld(state, nowMs);
   const blocks = Array.isArray(frame["content"]) ? frame["content"].filter(isObject) : [];
@@ -77,7 +78,7 @@ function observeToolResult(state: SessionState, frame: JsonObject, nowMs: number
     output,
     isError: frame["is_error"] === true,
     isCommand: call.item_type === "commandExecution",
-    // Claude Code takes some codes for success, such as that of a grep without a match.
+    // Other tools count some codes as success, such as that of a grep without a match.
     tellsExitCode: call.tool_name === "shell",
     asks: state.asks.get(id),
   });

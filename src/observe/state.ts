@@ -52,12 +52,9 @@ export interface SessionState {
 /** A call whose end never comes is forgotten when so many others are open. */
 const MAX_CALLS = 500;
 
-/** The names that session managers know the backends by, where nobody says otherwise. */
-const PROVIDERS: ReadonlyMap<string, string> = new Map([["codex", "codex-app"]]);
-
 export function newState(
   { session_id, backend }: { session_id: string; backend: string },
-  source_provider = PROVIDERS.get(backend) ?? backend,
+  source_provider = backend,
 ): SessionState {
   return {
     session_id,

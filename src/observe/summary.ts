@@ -24,7 +24,7 @@ const TELLING = [
 ];
 /** One piece of a shell word. */
 const PIECE = /^(?:'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\;&|<>()$`]+))/;
-/** Codex runs everything in a login shell. */
+/** Some agents run everything in a login shell. */
 const SHELL = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c (.+)$/s;
 
 interface Verbs {

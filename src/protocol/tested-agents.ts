@@ -7,15 +7,22 @@ export interface TestedAgent {
   title: string;
   oldest: string;
   newest: string;
+  /** The daemon finds it on the PATH, without a line of configuration. */
+  isFound?: true;
 }
 
 export const TESTED_AGENTS: readonly TestedAgent[] = [
-  { name: "claude", title: "Claude Code", oldest: "2.1.197", newest: "2.1.326" },
-  { name: "codex", title: "Codex", oldest: "0.166.0", newest: "0.169.0" },
+  { name: "claude", title: "Claude Code", oldest: "2.1.197", newest: "2.1.326", isFound: true },
+  { name: "codex", title: "Codex", oldest: "0.166.0", newest: "0.169.0", isFound: true },
   { name: "opencode", title: "opencode", oldest: "1.18.33", newest: "1.18.33" },
   { name: "gemini", title: "Gemini CLI", oldest: "0.61.0", newest: "0.61.0" },
   { name: "codex-acp", title: "codex-acp", oldest: "2.6.0", newest: "2.6.0" },
 ];
+
+/** The programs that somebody who has no agent yet can install and use at once. */
+export const INSTALLABLE: readonly string[] = TESTED_AGENTS.flatMap(({ name, isFound }) =>
+  isFound ? [name] : [],
+);
 
 /** How what a program says of its version stands to what was tested; undefined: within it, or nobody knows. */
 export function comparedToTested(

@@ -29,7 +29,7 @@ export interface SessionDriver {
   readonly pickers: readonly Picker[];
   /**
    * Who decides when the composer turns to a request. `asked`: the person, by a key (sm#288). `modal`: it does by
-   * itself, because nothing else can be done meanwhile (demian §13).
+   * itself, because nothing else can be done meanwhile.
    */
   readonly requestFocus: "asked" | "modal";
   /** It ends with the screen; by default it goes on without it. Ctrl-C is then its end as of any program: status 130. */

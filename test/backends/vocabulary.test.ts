@@ -9,6 +9,7 @@ import { currentNotice } from "../../src/protocol/notice-history.ts";
 import { noticeFault, toNotice, UNKNOWN_PREFIXES } from "../../src/protocol/notices.ts";
 import { readSources } from "../docs/sources.ts";
 import { ROOT } from "../support/daemon.ts";
+import * as frames from "./acp/frames.ts";
 import * as acp from "./acp/traces.ts";
 import * as claude from "./claude/traces.ts";
 import * as codex from "./codex/translate-traces.ts";
@@ -51,6 +52,56 @@ describe("the recorded traffic", () => {
     expect(by("compacted")).toEqual(["claude", "codex"]);
     expect(by("tool_output")).toEqual(expect.arrayContaining(["codex", "codex mcp-server"]));
   });
+});
+
+test("demian's own events use them too, and keep its own name only where nobody else has one", () => {
+  const extra: JsonObject[] = [
+    {
+      type: "provider.retry",
+      provider: "p",
+      attempt: 1,
+      maxAttempts: 3,
+      delayMs: 10,
+      reason: "429",
+      status: 429,
+    },
+    {
+      type: "context.compacted",
+      beforeTokens: 9,
+      afterTokens: 3,
+      dropped: 1,
+      kept: 1,
+      summaryTokens: 1,
+      manual: true,
+    },
+    {
+      type: "permission.denied",
+      callId: "c",
+      targetType: "tool",
+      targetName: "bash",
+      by: "rule",
+      reason: "no",
+    },
+    { type: "permission.denied", callId: "c", targetType: "tool", targetName: "bash", by: "user" },
+    { type: "warning", message: "careful" },
+    { type: "hook.fired", hook: "h", event: "e", decision: "warn" },
+  ];
+  const made = ofReports(
+    frames.play(
+      frames.running(),
+      extra.map((event) => frames.told(event)),
+    ),
+  );
+  expect(made.flatMap((notice) => noticeFault(notice) ?? [])).toEqual([]);
+  expect(made.map(({ category }) => category)).toEqual([
+    "model_retry",
+    "compacted",
+    "permission_denied",
+    "demian_permission_denied",
+    "agent_notice",
+    "demian_hook_fired",
+  ]);
+  expect(made[0]?.data).toMatchObject({ code: "rate_limited", http_status: 429, retry_after_ms: 10 });
 });
 
 describe("the checker", () => {

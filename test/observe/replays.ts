@@ -28,7 +28,7 @@ export class Bench {
 
   constructor(backend: string, session_id = "s") {
     this.session = { ...rowOf(session_id), backend, cwd: "/home/user/project" };
-    this.state = newState(this.session);
+    this.state = newState(this.session, backend === "codex" ? "codex-app" : backend);
   }
 
   get tools(): ToolEvent[] {

@@ -1,4 +1,4 @@
-// A patch in the envelope that Codex's models write ("*** Begin Patch") → the files in it.
+// A patch in the envelope that some models write ("*** Begin Patch") → the files in it.
 import type { FileChange } from "../../protocol/requests.ts";
 
 const FILE = /^\*\*\* (Add|Update|Delete) File: (.+)$/;

@@ -1,5 +1,6 @@
 // Tool calls: the call, what comes of its input and its output meanwhile, and its end.
 import type { JsonObject } from "../../base/json.ts";
+import { isCut } from "../../protocol/cut-calls.ts";
 import { type NotRunReason, notRunReason, verdictOf } from "../../protocol/not-run.ts";
 import type { WireFrame } from "../frames.ts";
 import { type Draft, entryAt, type Moment, push, replace, toolAt } from "./draft.ts";
@@ -19,8 +20,6 @@ const AGENT_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
   ["delegate_agent", ["agent"]],
 ]);
 const SOME_AGENT = "agent";
-/** What stands for the result of a call that was cut off; Claude Code says it in a sentence. */
-const CUT = /^(?:interrupted$|The user doesn't want to proceed with this tool use)/;
 const MAX_NAME_CHARS = 200;
 
 export function reduceToolUse(draft: Draft, frame: WireFrame, moment: Moment): void {
@@ -175,7 +174,7 @@ export function endTool(draft: Draft, result: JsonObject, moment: Moment): void 
   replace(
     draft,
     known.at,
-    hasFailed ? ended(draft, over, CUT.test(output) ? "interrupted" : "withdrawn") : over,
+    hasFailed ? ended(draft, over, isCut(output) ? "interrupted" : "withdrawn") : over,
   );
 }
 

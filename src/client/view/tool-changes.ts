@@ -26,7 +26,7 @@ export function changesIn(name: string, input: unknown): readonly FileChange[] |
   return some(ofFile(name, path, input));
 }
 
-/** A list of changes as requests and Codex have it; the diff of a new file may be the file itself. */
+/** A list of changes as requests and tool calls have it; the diff of a new file may be the file itself. */
 export function toChanges(value: unknown): readonly FileChange[] | undefined {
   const changes = objectsOf(value).flatMap((change): FileChange[] => {
     const path = wordOf(change["path"]);

@@ -2,7 +2,7 @@
 import { isObject } from "../../base/json.ts";
 import { jsonText, stringOf } from "./values.ts";
 
-/** Tools that run commands: Claude Code, Codex, demian, the demo agent, ACP's kind, Gemini. */
+/** The tools that run commands, by the names the agents give them. */
 const COMMANDS: ReadonlySet<string> = new Set([
   "Bash",
   "shell",
@@ -11,7 +11,7 @@ const COMMANDS: ReadonlySet<string> = new Set([
   "execute",
   "run_shell_command",
 ]);
-/** Claude Code writes it at the beginning, Codex and demian at the end. */
+/** Some agents write it at the beginning, some at the end. */
 const AT_BEGINNING = /^(?:Error: )?Exit code (-?\d{1,9})\b/;
 const AT_END = /\[(?:no output; )?exit code (-?\d{1,9})(?:: [^\]\n]{1,40})?\](?:\n```)?\s*$/;
 /** The end is looked for in so much of an output. */

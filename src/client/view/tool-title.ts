@@ -6,7 +6,7 @@ import { jsonText, objectsOf, stringOf } from "./values.ts";
 const TELLING = ["command", "file_path", "filePath", "notebook_path", "path", "pattern", "url", "query"];
 /** Where there are none of those. */
 const DESCRIBING = ["description", "title", "task", "agent", "prompt", "plan"];
-/** Codex runs everything in a login shell. */
+/** Some agents run everything in a login shell. */
 const SHELL_CALL = /^(?:\/\S*\/)?(?:ba|z|da)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)")$/;
 const SHELL = /^(?:\/\S*\/)?(?:ba|z|da)?sh$/;
 const MAX_JSON_CHARS = 400;

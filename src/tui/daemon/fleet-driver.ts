@@ -9,8 +9,7 @@ import { shareChanges } from "../../client/view/share.ts";
 import type { FleetDriver, SessionDriver } from "../types.ts";
 import { createSessionDriver } from "./session-driver.ts";
 
-/** Real agents before the one that only shows how it is. */
-const USUAL = ["claude", "codex", "demian"];
+/** Only shows how it is: real agents come before it. */
 const LAST = "demo";
 
 export function createFleetDriver(http: HttpClient): FleetDriver {
@@ -49,19 +48,14 @@ class DaemonFleet implements FleetDriver {
   async backends(): Promise<readonly string[]> {
     const { backends } = await untilDetected<{ backends?: unknown }>(() => this.#http.status());
     // The daemon names it only when it found no other, but it is always there.
-    const names = [...new Set([...Object.keys(backends ?? {}), LAST])];
-    const place = (name: string): number => {
-      if (name === LAST) return Number.POSITIVE_INFINITY;
-      return USUAL.includes(name) ? USUAL.indexOf(name) : USUAL.length;
-    };
-    return names.toSorted((a, b) => (place(a) === place(b) ? a.localeCompare(b) : place(a) - place(b)));
+    return [...Object.keys(backends ?? {}).filter((name) => name !== LAST), LAST];
   }
 
   /** As `sm spawn` without flags: it asks before it acts. An empty prompt: it waits for its first message. */
   async spawn(order: { backend: string; prompt: string; cwd: string; name?: string }): Promise<string> {
     const { backend, prompt, cwd, name } = order;
     const { session } = await this.#http.spawn({
-      ...(backend === "codex-app" ? { provider: backend } : { backend }),
+      backend,
       cwd: resolve(cwd),
       ...(prompt === "" ? {} : { prompt }),
       ...(name === undefined || name === "" ? {} : { name }),

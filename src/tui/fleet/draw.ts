@@ -1,4 +1,5 @@
 // The whole screen of the list as rows of text. Pure: state, size and time in, rows out.
+import { INSTALLABLE } from "../../protocol/tested-agents.ts";
 import { layoutEditor, visibleRows } from "../composer/layout.ts";
 import { keyLines } from "../help.ts";
 import { keyName } from "../keys/table.ts";
@@ -99,7 +100,7 @@ function emptyLines({ fleet, filter, hidesStopped }: FleetState, columns: number
     [piece("  No session yet.")],
     [],
     [piece("  n", STYLE.bold), piece("  starts one here")],
-    cutLine([piece('  or in a shell: sm spawn claude "make the tests pass"', STYLE.dim)], columns),
+    cutLine([piece(`  or in a shell: sm spawn ${INSTALLABLE[0]} "make the tests pass"`, STYLE.dim)], columns),
   ];
 }
 

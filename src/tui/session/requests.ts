@@ -1,5 +1,5 @@
 // Turning to what waits for an answer, and away from it. For a session of the daemon only a key of the person does it
-// (sm#288); where nothing else can be done meanwhile (demian §13) it happens by itself.
+// (sm#288); where nothing else can be done meanwhile it happens by itself.
 import type { RequestRow } from "../../client/view/types.ts";
 import { focused, modeOf, requestKey, step, told, waiting, without } from "./state.ts";
 import type { SessionUi, Step, UiContext } from "./ui-types.ts";

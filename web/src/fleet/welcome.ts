@@ -1,7 +1,9 @@
 // <x-welcome>: what somebody sees who has no session yet: one button that shows what this is, and how to go on.
 import { html, LitElement, nothing, type TemplateResult } from "lit";
+import { INSTALLABLE } from "../../../src/client/view/installable.ts";
 import type { App, DaemonStatus } from "../app-types.ts";
 import { icon } from "../icons.ts";
+import { installable } from "../spawn/installable.ts";
 
 class WelcomeElement extends LitElement {
   static override properties = {
@@ -50,7 +52,7 @@ class WelcomeElement extends LitElement {
         ${
           status !== undefined && agents.length === 0
             ? html`<p>
-                None was found. Install one (<code>claude</code> or <code>codex</code>, on the PATH of the daemon), then
+                None was found. Install one (${installable()}, on the PATH of the daemon), then
                 start the daemon again.
               </p>`
             : html`<p class="welcome-start">
@@ -58,7 +60,7 @@ class WelcomeElement extends LitElement {
                   <span class="faint">${agents.length === 0 ? "" : `found: ${agents.join(", ")}`}</span>
                 </p>
                 <p>or in a terminal:</p>
-                <pre class="command">sm spawn ${agents[0] ?? "claude"} "explain this repository"</pre>`
+                <pre class="command">sm spawn ${agents[0] ?? INSTALLABLE[0]} "explain this repository"</pre>`
         }
       </div>
     </div>`;

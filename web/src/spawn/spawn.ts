@@ -17,6 +17,7 @@ import {
   readRemembered,
   type SpawnForm,
 } from "./form.ts";
+import { installable } from "./installable.ts";
 import { readKept, writeKept } from "./kept.ts";
 
 class SpawnElement extends LitElement {
@@ -148,7 +149,7 @@ class SpawnElement extends LitElement {
       ${
         this.status !== undefined && backends.length === 1
           ? html`<p class="form-note">
-              No other agent was found. Install <code>claude</code> or <code>codex</code> on the PATH of the daemon, then
+              No other agent was found. Install ${installable()} on the PATH of the daemon, then
               start the daemon again.
             </p>`
           : nothing

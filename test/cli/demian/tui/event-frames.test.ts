@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { EventFrames, turnEnded, turnStarted } from "../../../../src/cli/demian/tui/event-frames.ts";
 import type { WireFrame } from "../../../../src/client/frames.ts";
 import { AgentEvent } from "../../../../src/protocol/events.ts";
+import { noticeFault } from "../../../../src/protocol/notices.ts";
 import type { EventBody, InvocationFields, TurnEnd } from "../../../../src/runtime/events.ts";
 
 /** All frames of these events; each must be a valid event. */
@@ -14,7 +15,9 @@ function framesOf(...events: (EventBody & InvocationFields)[]): WireFrame[] {
 }
 
 function checked(frame: WireFrame): WireFrame {
-  expect(AgentEvent.parse(frame)).toEqual(frame);
+  const event = AgentEvent.parse(frame);
+  expect(event).toEqual(frame);
+  if (event.type === "agent.notice") expect(noticeFault(event)).toBeUndefined();
   return frame;
 }
 
