@@ -30,7 +30,12 @@ const DONE: Readonly<Record<Decision, string>> = {
   cancel: "Declined, turn stopped",
 };
 const BY: Readonly<Record<ResolutionSource, string>> = {
-  tui: "a person",
+  tui: "a person in the terminal UI",
+  web: "a person in the dashboard",
+  sm: "sm",
+  blemeesctl: "blemeesctl",
+  socket: "a program on the socket",
+  http: "a program over HTTP",
   api: "a program",
   policy: "a rule",
 };

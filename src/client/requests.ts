@@ -1,5 +1,5 @@
 // What agents ask of people, as a program sees it: how it is told in a session's stream, and the frame of an answer.
-import type { Answer, RequestRow, RequestStatus } from "../protocol/requests.ts";
+import type { Answer, AnswerSource, RequestRow, RequestStatus } from "../protocol/requests.ts";
 import type { Inbound } from "../protocol/wire/blemees2.ts";
 import type { Reply, SessionFrame } from "./frames.ts";
 import type { Port } from "./port.ts";
@@ -21,8 +21,8 @@ export interface RequestsFilter {
 export interface RespondOptions {
   /** The `shown_hash` of what the person saw: an answer to something else is refused (`request_changed`). */
   shown_hash?: string;
-  /** `tui`: a person at a screen decided; `api` (default): a program. */
-  source?: "tui" | "api";
+  /** Where the answer was given, for people who look at it later; by default the way in, `socket` or `http`. */
+  source?: AnswerSource;
 }
 
 /** What came of an answer: the request as it stands now. `repeated`: it was answered before, and that one counts. */

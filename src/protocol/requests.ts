@@ -127,7 +127,15 @@ export const GivenAnswer = z.union([
 export const REQUEST_STATUSES = ["pending", "resolved", "expired", "orphaned", "withdrawn"] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-export const RESOLUTION_SOURCES = ["tui", "api", "policy"] as const;
+/**
+ * Where an answer came from, as a client says it. One that does not say so is `socket` or `http`, by the way it came;
+ * `api` is any program, as in sm#288 and in rows of earlier builds.
+ */
+export const ANSWER_SOURCES = ["tui", "web", "sm", "blemeesctl", "socket", "http", "api"] as const;
+export type AnswerSource = (typeof ANSWER_SOURCES)[number];
+
+/** `policy`: the daemon answered. No client can say that of itself. */
+export const RESOLUTION_SOURCES = [...ANSWER_SOURCES, "policy"] as const;
 export type ResolutionSource = (typeof RESOLUTION_SOURCES)[number];
 
 /** One row of the ledger. */

@@ -54,7 +54,7 @@ export async function respond(client: RawClient, row: RequestRow, answer: Answer
 export async function settle(asking: Asking, row: RequestRow, answer: Answer): Promise<void> {
   const reply = await asking.respond(row, answer);
   expect(reply).toMatchObject({ type: "blemeesd.responded", repeated: false });
-  expect(reply["request"]).toMatchObject({ status: "resolved", answer, resolution_source: "api" });
+  expect(reply["request"]).toMatchObject({ status: "resolved", answer, resolution_source: "socket" });
   expect((reply["request"] as RequestRow).dispatched_at_ms).toBeGreaterThanOrEqual(row.requested_at_ms);
 }
 

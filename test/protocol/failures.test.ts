@@ -1,6 +1,6 @@
 // One code for every way in which a turn fails, whatever the agent calls it.
 import { describe, expect, test } from "vitest";
-import { FAILURES, failureCode } from "../../src/protocol/failures.ts";
+import { FAILURES, failureCode, retryAfterMs } from "../../src/protocol/failures.ts";
 
 describe("the code of a failure", () => {
   test.each([
@@ -58,6 +58,17 @@ describe("the code of a failure", () => {
     expect(failureCode({ names: ["server_error"], words: "fetch failed" })).toBe("network");
     expect(failureCode({ names: ["invalid_request_error"], status: 401 })).toBe("auth_failed");
     expect(failureCode({ names: ["invalid_request_error"], status: 400 })).toBe("bad_request");
+  });
+
+  test.each([
+    ["Rate limit reached. Please try again in 11.054s.", 11_054],
+    ["try again in 300ms", 300],
+    ["Retry after 2 minutes", 120_000],
+    ["try again in 1 hour", 3_600_000],
+    ["try again later", undefined],
+    ["try again in 5 moons", undefined],
+  ] as const)("%j says to wait %s ms", (words, waitMs) => {
+    expect(retryAfterMs(words)).toBe(waitMs);
   });
 
   test("every code has a meaning that ends as a sentence", () => {

@@ -89,7 +89,7 @@ describe("client", () => {
     ).rejects.toMatchObject({ code: "request_changed" });
     const reply = await client.respond(request, { decision: "decline", message: "not today" });
     expect(reply.request).toMatchObject({
-      resolution_source: "tui",
+      resolution_source: "web",
       answer: { decision: "decline", message: "not today" },
     });
     await until((view) => textIn(view, "not today") && view.requests.length === 0);

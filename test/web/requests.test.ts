@@ -130,7 +130,7 @@ describe("outcome", () => {
           },
         ),
       ),
-    ).toBe("Declined by a person: “not now”");
+    ).toBe("Declined in the terminal UI: “not now”");
     expect(
       outcomeOf(row({}, { status: "resolved", resolution_source: "policy", answer: { decision: "accept" } })),
     ).toBe("Accepted by the daemon's rules");

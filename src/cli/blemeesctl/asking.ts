@@ -110,7 +110,7 @@ export class Asking {
     }
     const answer = verb.answer(split, row, given.flags);
     const { shown_hash } = row;
-    const how = { shown_hash, source: "tui" } as const;
+    const how = { shown_hash, source: "blemeesctl" } as const;
     const { notice } = await this.#session.respond(row.request_id, answer, how);
     if (notice !== undefined) this.#context.output.note(revealLine(notice));
   }

@@ -186,7 +186,7 @@ export class Repl {
     if (!verb.isRefusal) this.#check(row, isScript || isNamed(split, row), verb.name);
     const answer = verb.answer?.(split, row, given.flags);
     const shown_hash = given.flags["shown"] ?? row.shown_hash;
-    const source = isScript ? "api" : "tui";
+    const source = "blemeesctl";
     const ids = { type: "blemeesd.respond", id: requestId(), session_id, request_id };
     await this.#send({ ...ids, answer, shown_hash, source }, false);
   }

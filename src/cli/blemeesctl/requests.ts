@@ -60,8 +60,7 @@ export async function answerRequest(
   if (split.request === undefined && !context.isJson) {
     context.output.ask(requestLines(row, "Answered:", context.output.talkColumns, { answer }).join("\n"));
   }
-  const source = context.readLines === undefined ? "api" : "tui";
-  const how = { shown_hash: shown ?? row.shown_hash, source } as const;
+  const how = { shown_hash: shown ?? row.shown_hash, source: "blemeesctl" } as const;
   const responded = await respond(client, row, answer, how, given.flags["take"] === true);
   await show(context, responded, () => outcome(responded));
   // Another answer was there first: ours did nothing.
@@ -154,7 +153,7 @@ async function respond(
   client: Client,
   { session_id, request_id }: RequestRow,
   answer: Answer,
-  how: { shown_hash: string; source: "tui" | "api" },
+  how: { shown_hash: string; source: "blemeesctl" },
   isTaking: boolean,
 ): Promise<Responded> {
   try {

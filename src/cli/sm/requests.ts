@@ -149,7 +149,7 @@ async function answerWith(
   if (!(await isMeant(given, context, { split, row, answer, name }))) return 1;
   const responded = await http.respond(row.session_id, row.request_id, answer, {
     shown_hash: textFlag(given, "shown") ?? row.shown_hash,
-    source: context.confirm === undefined ? "api" : "tui",
+    source: "sm",
   });
   await show(context, responded, () => outcome(responded, SM_WORDS));
   // Another answer was there first: ours did nothing.

@@ -2,7 +2,7 @@
 // and the one of blemees2-outbound.ts.
 import * as z from "zod";
 import { UserMessage } from "../content.ts";
-import { GivenAnswer } from "../requests.ts";
+import { ANSWER_SOURCES, GivenAnswer } from "../requests.ts";
 import { SessionId } from "../session.ts";
 
 export const PROTOCOL = "blemees/2";
@@ -69,8 +69,8 @@ export const INBOUND = {
     answer: GivenAnswer,
     /** The `shown_hash` of what the person saw; an answer to something else is refused. */
     shown_hash: z.string().optional(),
-    /** `tui`: a person at a screen; `api` (default): a program. */
-    source: z.enum(["tui", "api"]).optional(),
+    /** Where the answer was given: `socket` by default. */
+    source: z.enum(ANSWER_SOURCES).optional(),
   }),
 } as const;
 export type InboundType = keyof typeof INBOUND;

@@ -1,6 +1,6 @@
 // The bodies of the `codex-*` routes, in the words of sm#288: times as ISO 8601 beside ours, and no field left out.
 import * as z from "zod";
-import { RequestRow } from "../requests.ts";
+import { RequestRow, type ResolutionSource } from "../requests.ts";
 import { EventsPage, EventView, RespondReply } from "./http.ts";
 
 export const CodexRequest = z.strictObject({
@@ -33,10 +33,23 @@ export const CodexEventsPage = z.strictObject({
 });
 export type CodexEventsPage = z.infer<typeof CodexEventsPage>;
 
+/** sm#288 knows three sources. */
+const SOURCES: Readonly<Record<ResolutionSource, "tui" | "api" | "policy">> = {
+  tui: "tui",
+  web: "tui",
+  sm: "api",
+  blemeesctl: "api",
+  socket: "api",
+  http: "api",
+  api: "api",
+  policy: "policy",
+};
+
 export function toCodexRequest(row: RequestRow): CodexRequest {
   const { expires_at_ms, resolved_at_ms } = row;
   return {
     ...row,
+    ...(row.resolution_source === undefined ? {} : { resolution_source: SOURCES[row.resolution_source] }),
     thread_id: row.thread_id ?? null,
     turn_id: row.turn_id ?? null,
     item_id: row.item_id ?? null,

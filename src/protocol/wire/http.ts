@@ -3,7 +3,7 @@ import * as z from "zod";
 import { Action } from "../actions.ts";
 import { UserMessage } from "../content.ts";
 import { InputRecord, QueuedMessage } from "../queue.ts";
-import { GivenAnswer, RESOLUTION_SOURCES, RequestRow } from "../requests.ts";
+import { ANSWER_SOURCES, GivenAnswer, RequestRow } from "../requests.ts";
 import { Budget, SessionId } from "../session.ts";
 import { SessionView } from "../views.ts";
 
@@ -105,7 +105,8 @@ export const RequestsReply = z.strictObject({ requests: z.array(RequestRow), nex
 const ANSWERING = {
   /** From the row: the answer counts only for what was seen. */
   shown_hash: z.string().optional(),
-  source: z.enum(RESOLUTION_SOURCES).optional(),
+  /** Where the answer was given: `http` by default. */
+  source: z.enum(ANSWER_SOURCES).optional(),
 };
 const [Decided, Answered] = GivenAnswer.options;
 /** sm#288's payloads beside ours: `{decision}` or `{answers}`, with what else may stand there. */

@@ -117,7 +117,7 @@ export const HANDLERS: { [T in InboundType]: Handler<T> } = {
   },
 
   "blemeesd.respond": async (connection, frame, { hub }) => {
-    const { id, session_id, request_id, answer, shown_hash, source = "api" } = frame;
+    const { id, session_id, request_id, answer, shown_hash, source = "socket" } = frame;
     const responded = await hub.respond(connection, {
       session_id,
       request_id,

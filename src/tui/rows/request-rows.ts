@@ -7,6 +7,7 @@ import {
   requestDetails,
 } from "../../client/view/request-card.ts";
 import type { Answer, RequestRow } from "../../client/view/types.ts";
+import type { ResolutionSource } from "../../protocol/requests.ts";
 import type { EntryOptions } from "./entry-rows.ts";
 import { barRows, ownRow } from "./gutter.ts";
 import { looksRevealed, revealedLine, safeLine } from "./safe.ts";
@@ -48,10 +49,22 @@ export function requestEntryLines(
   return [...top, ...wholeLines(request, width - 2, theme).map((row) => [ASKED, ...row])];
 }
 
+/** What was decided here needs no words. */
+const BY: Readonly<Record<ResolutionSource, string>> = {
+  tui: "",
+  web: " in the dashboard",
+  sm: " with sm",
+  blemeesctl: " with blemeesctl",
+  socket: " by a program",
+  http: " by a program",
+  api: " by a program",
+  policy: " by policy",
+};
+
 function outcomeOf({ status, answer, resolution_source }: RequestRow): [Piece, string] {
   if (status === "pending") return [piece("?", STYLE.warn), "waits for you"];
   if (status !== "resolved" || answer === undefined) return [piece("○", STYLE.dim), status];
-  const by = resolution_source === "policy" ? " by policy" : "";
+  const by = resolution_source === undefined ? "" : BY[resolution_source];
   if (!("decision" in answer)) return [piece("✓", STYLE.good), `answered${by}`];
   if (answer.decision === "decline") return [piece("✗", STYLE.bad), `declined${by}`];
   if (answer.decision === "cancel") return [piece("✗", STYLE.bad), `declined, turn stopped${by}`];

@@ -55,6 +55,21 @@ describe("an error of an ACP agent", () => {
       { code: INTERNAL, message: "too long", data: { kind: "context_too_long", status: 400 } },
       { code: "context_exceeded", native_code: "context_too_long", message: "too long" },
     ],
+    [
+      "demian says how long to wait",
+      { code: INTERNAL, message: "slow down", data: { kind: "rate_limit", status: 429, retryAfterMs: 2500 } },
+      { code: "rate_limited", retry_after_ms: 2500 },
+    ],
+    [
+      "gemini says how long to wait",
+      {
+        code: 429,
+        message: JSON.stringify({
+          error: { message: "x", status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "12.5s" }] },
+        }),
+      },
+      { code: "rate_limited", message: "x", retry_after_ms: 12_500 },
+    ],
     ["ACP's own code", { code: -32000, message: "Go away" }, { code: "auth_failed", native_code: -32000 }],
     [
       "text as data",

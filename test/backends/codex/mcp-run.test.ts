@@ -62,7 +62,6 @@ describe("a turn", () => {
         backend: "codex",
         subtype: "success",
         num_turns: 1,
-        turn_id: expect.any(String),
         duration_ms: 12,
         time_to_first_token_ms: 3,
         usage: {

@@ -164,7 +164,7 @@ describe("rows", () => {
     const state = inTurn();
     eventsOf({ type: "task_complete", turn_id: "a", duration_ms: 5 }, state);
     expect(eventsOf({ type: "turn_aborted", turn_id: "b" }, state)).toMatchObject([
-      { subtype: "interrupted", turn_id: "b", duration_ms: 5 },
+      { subtype: "interrupted", duration_ms: 5 },
     ]);
     state.requestId = 4;
     expect(endTurn(state, { kind: "result", result: {} })).toEqual([

@@ -84,7 +84,7 @@ test("whoever asked is gone: the request still waits, and its answer ends the tu
       request_id,
       status: "resolved",
       answer: { decision: "decline", message: "not today" },
-      resolution_source: "api",
+      resolution_source: "blemeesctl",
     }),
   );
 });

@@ -117,7 +117,7 @@ test("the answer goes out as a person's, for what was shown", async () => {
   await person.see(pending());
   await person.type("decline not now");
   expect(person.said).toEqual([
-    ["req_a1", { decision: "decline", message: "not now" }, { shown_hash: "hash-a1", source: "tui" }],
+    ["req_a1", { decision: "decline", message: "not now" }, { shown_hash: "hash-a1", source: "blemeesctl" }],
   ]);
 });
 

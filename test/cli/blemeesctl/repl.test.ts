@@ -130,7 +130,7 @@ test("a request is shown whole, and a script answers it when it comes", async ()
   );
   const answer = { decision: "accept" };
   expect(said).toMatchObject([
-    { session_id: "s1", request_id: "req_a1", answer, shown_hash: "hash-a1", source: "api" },
+    { session_id: "s1", request_id: "req_a1", answer, shown_hash: "hash-a1", source: "blemeesctl" },
   ]);
 });
 
@@ -155,7 +155,7 @@ test("at a terminal the answer is a person's; a message sent meanwhile answers n
   expect(printed.join("\n")).toMatch(/^\? demo asks .*say which request is meant: accept req_a1$/s);
   await person.execute("decline req_a no");
   await person.settled();
-  expect(said).toMatchObject([{ answer: { decision: "decline", message: "no" }, source: "tui" }]);
+  expect(said).toMatchObject([{ answer: { decision: "decline", message: "no" }, source: "blemeesctl" }]);
   expect(person.requests).toEqual([]);
   await person.disconnect();
 });

@@ -67,7 +67,11 @@ test("a detached session's request is answered from the shell, with the hash of 
   server.responder = ledger(said, false);
   const { code, stdout } = await run(["accept", "req_a1"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Approved; sent to the agent.\n" });
-  expect(said.at(-1)).toMatchObject({ answer: { decision: "accept" }, shown_hash: "hash-a1", source: "api" });
+  expect(said.at(-1)).toMatchObject({
+    answer: { decision: "accept" },
+    shown_hash: "hash-a1",
+    source: "blemeesctl",
+  });
 });
 
 test("a word that is not a request id is named, and no request is shown or answered", async () => {

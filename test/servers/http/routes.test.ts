@@ -295,8 +295,8 @@ describe("requests", () => {
           shown_hash: "00",
         },
       ],
-      [{ session_id: SESSION, request_id: "r-1", answer: { answers: { q: ["a"] } }, source: "api" }],
-      [{ session_id: SESSION, request_id: "r-1", answer: { answers: { q: ["a"] } }, source: "api" }],
+      [{ session_id: SESSION, request_id: "r-1", answer: { answers: { q: ["a"] } }, source: "http" }],
+      [{ session_id: SESSION, request_id: "r-1", answer: { answers: { q: ["a"] } }, source: "http" }],
     ]);
   });
 

@@ -110,7 +110,7 @@ export class WebClient implements Api {
   /** Answers exactly what was shown: the daemon refuses when the request is another one by now. */
   respond(request: RequestRow, answer: Answer): Promise<RespondReply> {
     const path = pathOf(request.session_id, "requests", request.request_id, "respond");
-    const body = { ...answer, shown_hash: request.shown_hash, source: "tui" };
+    const body = { ...answer, shown_hash: request.shown_hash, source: "web" };
     return this.#call({ method: "POST", path, body });
   }
 

@@ -1,7 +1,7 @@
 // What became of a request, in one sentence: who answered, and what. Pure.
 import { sanitizeLine } from "../../../src/base/sanitize.ts";
 import type { RequestRow } from "../../../src/client/view/types.ts";
-import type { Decision } from "../../../src/protocol/requests.ts";
+import type { Decision, ResolutionSource } from "../../../src/protocol/requests.ts";
 
 const DECIDED: Readonly<Record<Decision, string>> = {
   accept: "Accepted",
@@ -11,7 +11,16 @@ const DECIDED: Readonly<Record<Decision, string>> = {
   cancel: "Declined, and the turn was stopped",
 };
 
-const BY = { tui: "by a person", api: "by a program", policy: "by the daemon's rules" } as const;
+const BY: Readonly<Record<ResolutionSource, string>> = {
+  tui: "in the terminal UI",
+  web: "in the dashboard",
+  sm: "with sm",
+  blemeesctl: "with blemeesctl",
+  socket: "by a program",
+  http: "by a program",
+  api: "by a program",
+  policy: "by the daemon's rules",
+};
 
 export function outcomeOf(request: RequestRow): string {
   switch (request.status) {

@@ -60,7 +60,7 @@ export function toAsk(state: McpState, native_id: string, params: JsonObject): A
       details,
     },
     ...optional("thread_id", stringOf(params["threadId"]) ?? state.threadId),
-    ...optional("native_turn_id", state.held.turn_id),
+    ...optional("native_turn_id", state.held.native_turn_id),
     ...optional("item_id", stringOf(params["codex_call_id"])),
   };
 }

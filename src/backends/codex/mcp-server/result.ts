@@ -18,7 +18,7 @@ export type TurnEnd =
   | { kind: "aborted" };
 
 export function endTurn(state: McpState, end: TurnEnd): Report[] {
-  const { isAuth, ...held } = state.held;
+  const { isAuth, native_turn_id: _native, ...held } = state.held;
   const isInterrupted = end.kind === "aborted" || state.isCancelled;
   const failure = isInterrupted ? undefined : errorOf(end);
   const error = failure === undefined ? undefined : coded(failure, isAuth === true || isAuthError(failure));

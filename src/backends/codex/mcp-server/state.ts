@@ -9,9 +9,9 @@ export type Report =
   | { kind: "auth_failed"; message: string }
   | { kind: "native_id"; id: string };
 
-/** What came during the turn and belongs into its result. */
+/** What came during the turn and belongs into its result, but for Codex's own id of it: the daemon gives a turn its id. */
 export interface Held {
-  turn_id?: string;
+  native_turn_id?: string;
   duration_ms?: number;
   time_to_first_token_ms?: number;
   usage?: Usage;

@@ -103,10 +103,10 @@ function sessionConfigured(state: McpState, msg: JsonObject): AgentEvent[] {
 function taskStarted(state: McpState, msg: JsonObject): AgentEvent[] {
   const context_window = countOf(msg["model_context_window"]);
   state.contextWindow = context_window ?? state.contextWindow;
-  const turn_id = stringOf(msg["turn_id"]);
-  if (turn_id !== undefined) state.held.turn_id = turn_id;
+  const native_turn_id = stringOf(msg["turn_id"]);
+  if (native_turn_id !== undefined) state.held.native_turn_id = native_turn_id;
   const data = {
-    ...optional("native_turn_id", turn_id),
+    ...optional("native_turn_id", native_turn_id),
     ...optional("context_window", context_window),
     ...optional("started_at_ms", toMs(msg["started_at"])),
   };
@@ -116,7 +116,7 @@ function taskStarted(state: McpState, msg: JsonObject): AgentEvent[] {
 /** Adds to what is held: codex may complete and abort the same turn. */
 function holdTask(state: McpState, msg: JsonObject): AgentEvent[] {
   Object.assign(state.held, {
-    ...optional("turn_id", stringOf(msg["turn_id"])),
+    ...optional("native_turn_id", stringOf(msg["turn_id"])),
     ...optional("duration_ms", countOf(msg["duration_ms"])),
     ...optional("time_to_first_token_ms", countOf(msg["time_to_first_token_ms"])),
   });

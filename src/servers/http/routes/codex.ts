@@ -45,7 +45,7 @@ export const CODEX_ROUTES: readonly Route[] = [
     replies: { 200: json("The answer that counts.", "CodexRespondReply", CodexRespondReply) },
     errors: RESPOND_ERRORS,
     handle: async (call, services) => {
-      const { request, ...rest } = await respond(call, services);
+      const { request, ...rest } = await respond(call, services, "api");
       return { body: { request: toCodexRequest(request), ...rest } };
     },
   }),

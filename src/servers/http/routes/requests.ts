@@ -1,7 +1,7 @@
 // Routes of what agents ask and what is answered.
 import * as z from "zod";
 import { CodedError } from "../../../base/coded-error.ts";
-import type { RequestRow } from "../../../protocol/requests.ts";
+import type { AnswerSource, RequestRow } from "../../../protocol/requests.ts";
 import { RequestRow as RequestRowSchema } from "../../../protocol/requests.ts";
 import { RequestsReply, RespondBody, RespondReply } from "../../../protocol/wire/http.ts";
 import type { RequestsPage, Responded } from "../../../sessions/index.ts";
@@ -85,8 +85,9 @@ export const REQUEST_ROUTES: readonly Route[] = [
 export function respond(
   { param, body }: Call<unknown, z.infer<typeof RespondBody>>,
   { manager }: Services,
+  unsaid: AnswerSource = "http",
 ): Promise<Responded> {
-  const { shown_hash, source = "api", ...answer } = body;
+  const { shown_hash, source = unsaid, ...answer } = body;
   return manager.respond({
     session_id: param("id"),
     request_id: param("request_id"),
