@@ -41,7 +41,9 @@ function story(frames: readonly Frame[]): string[] {
   return frames.flatMap((frame) => {
     const { type, category, name, parent_tool_use_id: parent } = frame;
     const word = type === "agent.notice" ? String(category) : type.replace("agent.", "");
-    if (/^(delta|system_init|task_started|context_usage|session_info|demian_|available|acp_)/.test(word))
+    if (
+      /^(delta|system_init|task_started|context_usage|session_info|demian_|available|tool_input)/.test(word)
+    )
       return [];
     if (!type.startsWith("agent.")) return [];
     const whole = name === undefined ? word : `${word} ${String(name)}`;
