@@ -10,7 +10,7 @@ export function declareGauges(metrics: Metrics, table: SessionTable, ledger: Led
     () => countsOf(table),
   );
   metrics.gauge("blemees_active_turns", "Turns that run.", () => {
-    return [...table.live.values()].filter(({ conversation }) => conversation.isTurnActive).length;
+    return [...table.live.values()].filter(({ isTurnActive }) => isTurnActive).length;
   });
   metrics.gauge(
     "blemees_pending_requests",
@@ -23,14 +23,14 @@ export function declareGauges(metrics: Metrics, table: SessionTable, ledger: Led
     return queued;
   });
   metrics.gauge("blemees_held_queues", "Sessions whose queue waits although their agent is free.", () => {
-    return [...table.live.values()].filter(({ delivery }) => delivery.held !== undefined).length;
+    return [...table.live.values()].filter(({ held }) => held !== undefined).length;
   });
 }
 
 function countsOf(table: SessionTable): Sample[] {
   const counts = new Map<string, Sample>();
   for (const { session_id, backend } of table.rows()) {
-    const state = table.live.get(session_id)?.conversation.activity ?? "stopped";
+    const state = table.live.get(session_id)?.activity ?? "stopped";
     const key = `${backend} ${state}`;
     const sample = counts.get(key) ?? { value: 0, labels: { backend, state } };
     sample.value += 1;

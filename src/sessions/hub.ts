@@ -6,9 +6,9 @@ import type { Log } from "../base/log.ts";
 import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
+import { unknownSession } from "./core/refusals.ts";
 import { coldInfo, type ListFilter, listSessions, liveInfo } from "./listing.ts";
 import type { Publisher } from "./publish.ts";
-import { unknownSession } from "./refusals.ts";
 import type { Responded } from "./request-words.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import type { Session } from "./session.ts";
@@ -62,16 +62,16 @@ export class SessionHub implements Hub {
     this.#count(client, 1);
     try {
       const release = await this.table.changing.lock(order.session_id);
-      let opening: Promise<Attachment>;
-      let obtained: Obtained;
+      let obtained: Obtained<Attachment>;
       try {
-        obtained = await this.table.obtain(backend, checked);
         // Queued in the session before the lock is given back: a message sent right behind comes after it.
-        opening = obtained.session.open(client, subscriber, checked);
+        obtained = await this.table.obtain(backend, checked, (session) =>
+          session.open(client, subscriber, checked),
+        );
       } finally {
         release();
       }
-      const { session, before } = obtained;
+      const { session, before, opening } = obtained;
       try {
         const attachment = await opening;
         this.#log.info("session.open", {
@@ -83,15 +83,9 @@ export class SessionHub implements Hub {
         });
         return opened(session, attachment);
       } catch (error) {
-        // Somebody may have sent to it meanwhile, and was told that it is stored.
-        const mayClose = (owner: Client | undefined) => owner === undefined && !session.delivery.isEngaged;
-        if (
-          before !== undefined &&
-          !(await this.table.remove(session, "open_failed", { mayClose, before }))
-        ) {
-          session.detached_at_ms ??= Date.now();
-          session.delivery.pump();
-        }
+        // Somebody may have sent to it meanwhile, and was told that it is stored: then it stays.
+        if (before !== undefined)
+          await this.table.remove(session, "open_failed", { if: "abandoned", before });
         throw error;
       }
     } finally {
@@ -140,11 +134,10 @@ export class SessionHub implements Hub {
     try {
       const session = this.table.live.get(session_id);
       // An open of the same client that is still under way goes first.
-      if (this.#opening.has(client)) await session?.idle();
-      if (session === undefined || session.owner !== client) return;
+      if (session === undefined || (session.owner !== client && !this.#opening.has(client))) return;
       const isAtWork = this.table.isAtWork(session_id);
       await this.table.unmake(session, "owner_closed", {
-        mayClose: (owner) => owner === client,
+        if: { owner: client.id },
         isForgotten: how.delete,
         afterwards: async () => {
           if (how.delete) {
@@ -152,7 +145,7 @@ export class SessionHub implements Hub {
             this.#options.hooks?.removed(session.row, isAtWork);
           }
           if (how.deleteTranscript) {
-            await session.conversation.backend.deleteTranscript?.(session_id, session.row.cwd);
+            await session.backend.deleteTranscript?.(session_id, session.row.cwd);
           }
         },
       });
@@ -180,11 +173,7 @@ export class SessionHub implements Hub {
   }
 
   detach(client: Client): void {
-    const nowMs = Date.now();
-    for (const session of this.table.live.values()) {
-      session.unwatch(client);
-      if (session.owner === client) session.detach(nowMs);
-    }
+    for (const session of this.table.live.values()) session.leave(client);
   }
 
   list(filter: ListFilter): Promise<SessionSummary[]> {
@@ -207,7 +196,7 @@ export class SessionHub implements Hub {
     for (const session of this.table.live.values()) {
       by_backend[session.row.backend] = (by_backend[session.row.backend] ?? 0) + 1;
       if (session.owner !== undefined) attached += 1;
-      if (session.conversation.isTurnActive) active_turns += 1;
+      if (session.isTurnActive) active_turns += 1;
     }
     const total = this.table.live.size;
     return { total, attached, detached: total - attached, active_turns, by_backend };
@@ -227,8 +216,7 @@ export class SessionHub implements Hub {
     });
     const reaped = await Promise.all(
       due.map(async (session) => {
-        const mayClose = () => session.idleSinceMs !== undefined;
-        if (!(await this.table.remove(session, "idle_timeout", { mayClose }))) return 0;
+        if (!(await this.table.remove(session, "idle_timeout", { if: "idle" }))) return 0;
         this.#log.info("session.reaped", { session_id: session.row.session_id });
         return 1;
       }),
@@ -265,12 +253,12 @@ export class SessionHub implements Hub {
 }
 
 function opened(session: Session, attachment: Attachment): Opened {
-  const { row, conversation } = session;
+  const { row, pid } = session;
   return {
     session_id: row.session_id,
     backend: row.backend,
     last_seq: row.last_seq,
-    ...(conversation.pid === undefined ? {} : { subprocess_pid: conversation.pid }),
+    ...(pid === undefined ? {} : { subprocess_pid: pid }),
     ...(row.native_session_id === undefined ? {} : { native_session_id: row.native_session_id }),
     attachment,
   };

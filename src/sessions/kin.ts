@@ -1,7 +1,7 @@
 // Who is below whom in a family of sessions, and how far a family may grow. Pure.
 import { CodedError } from "../base/coded-error.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import { unknownSession } from "./refusals.ts";
+import { unknownSession } from "./core/refusals.ts";
 import { childrenIndex, familyOf } from "./view.ts";
 
 type Kin = Pick<SessionRow, "session_id" | "parent" | "started_at_ms">;

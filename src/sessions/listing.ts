@@ -3,9 +3,9 @@
 import type { Backend } from "../backends/types.ts";
 import type { SessionRow, SessionSummary } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
+import { contextTokens } from "./core/usage.ts";
 import type { Session } from "./session.ts";
 import type { SessionInfo } from "./types.ts";
-import { contextTokens } from "./usage.ts";
 
 export interface ListFilter {
   cwd?: string;
@@ -45,7 +45,7 @@ export function liveInfo(session: Session): SessionInfo {
   return {
     ...rowInfo(session.row),
     attached: session.owner !== undefined,
-    subprocess_running: session.conversation.isRunning,
+    subprocess_running: session.isRunning,
   };
 }
 
@@ -138,7 +138,7 @@ function storedRow(row: SessionRow): SessionSummary {
 }
 
 function liveRow(session: Session): SessionSummary {
-  const { row, owner, conversation } = session;
+  const { row, owner, activity } = session;
   return {
     session_id: row.session_id,
     backend: row.backend,
@@ -151,9 +151,9 @@ function liveRow(session: Session): SessionSummary {
     last_active_at_ms: row.last_active_at_ms,
     ...(owner?.peer_pid === undefined ? {} : { owner_pid: owner.peer_pid }),
     last_seq: row.last_seq,
-    turn_active: conversation.isTurnActive,
-    activity_state: conversation.activity === "starting" ? "stopped" : conversation.activity,
-    pending_requests: conversation.pending.length,
+    turn_active: session.isTurnActive,
+    activity_state: activity === "starting" ? "stopped" : activity,
+    pending_requests: session.pending.length,
   };
 }
 

@@ -11,6 +11,7 @@ import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Store } from "../store/types.ts";
 import type { Changes } from "./changes.ts";
+import { unknownSession, waitingOf, waitsFor } from "./core/refusals.ts";
 import { readEvents } from "./events-page.ts";
 import type { Family } from "./family.ts";
 import type { SessionHooks } from "./hooks.ts";
@@ -24,7 +25,6 @@ import type {
   ViewFilter,
   WaitOrder,
 } from "./manager-types.ts";
-import { unknownSession, waitsFor } from "./refusals.ts";
 import type { Responded } from "./request-words.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import { spawnSession } from "./spawn.ts";
@@ -90,18 +90,7 @@ export class SessionManager implements Manager {
   }
 
   async rename(session_id: string, name: string | null): Promise<SessionView> {
-    const session = await this.#parts.table.revive(session_id);
-    const { row } = session;
-    const before = row.name;
-    if (name === null) delete row.name;
-    else row.name = name;
-    try {
-      await session.delivery.store();
-    } catch (error) {
-      if (before === undefined) delete row.name;
-      else row.name = before;
-      throw error;
-    }
+    await (await this.#parts.table.revive(session_id)).rename(name);
     this.#parts.changes.changed(session_id);
     return this.#parts.views.of(session_id);
   }
@@ -114,8 +103,8 @@ export class SessionManager implements Manager {
     const { turn } = session.row;
     // The hard gate of sm#288. Whoever interrupts a turn takes away what it asks, and a repetition changes nothing.
     const isTakenAway = now && turn !== undefined;
-    if (waiting !== undefined && !isTakenAway && isKnown !== true) throw waitsFor(waiting);
-    const receipt = await session.delivery.add({
+    if (waiting !== undefined && !isTakenAway && isKnown !== true) throw waitsFor(waitingOf(waiting));
+    const receipt = await session.enqueue({
       message,
       kind: "user",
       isFirst: now,
@@ -132,13 +121,13 @@ export class SessionManager implements Manager {
     session_id: string,
   ): Promise<{ queued: QueuedMessage[]; recent: InputRecord[]; held?: string }> {
     const row = await this.#known(session_id);
-    const held = this.#parts.table.live.get(session_id)?.delivery.held;
+    const held = this.#parts.table.live.get(session_id)?.held;
     const recent = (row.inputs ?? []).filter(({ state }) => state !== "queued").toReversed();
     return { queued: row.queue ?? [], recent, ...(held === undefined ? {} : { held }) };
   }
 
   async cancelInput(session_id: string, message_id: string): Promise<InputRecord> {
-    return (await this.#parts.table.revive(session_id)).delivery.cancel(message_id);
+    return (await this.#parts.table.revive(session_id)).cancel(message_id);
   }
 
   async interrupt(session_id: string, by?: string): Promise<{ was_idle: boolean }> {
@@ -147,12 +136,9 @@ export class SessionManager implements Manager {
     if (session === undefined) return { was_idle: true };
     this.#parts.family.noteStop(session_id, by);
     let was_idle = true;
-    await session.interruptTurn(
-      () => true,
-      (isIdle) => {
-        was_idle = isIdle;
-      },
-    );
+    await session.interrupt(undefined, (isIdle) => {
+      was_idle = isIdle;
+    });
     return { was_idle };
   }
 
@@ -259,7 +245,7 @@ export class SessionManager implements Manager {
     for (const { session_id, queue } of [...table.rows()]) {
       if (queue === undefined || queue.length === 0) continue;
       await table.revive(session_id).then(
-        (session) => session.delivery.pump(),
+        (session) => session.goOn(),
         (error: Error) => log.error("session.resume_failed", { session_id, message: error.message }),
       );
     }
@@ -281,10 +267,9 @@ export class SessionManager implements Manager {
     const pending = ledger.pendingOf(session_id).length;
     return {
       row,
-      isTurnActive: session?.conversation.isTurnActive === true,
-      isRunning: session?.conversation.isRunning === true,
-      isBusy:
-        session?.conversation.isBusy === true || (pending === 0 && session?.conversation.isAsking === true),
+      isTurnActive: session?.isTurnActive === true,
+      isRunning: session?.isRunning === true,
+      isBusy: session?.isBusy === true || (pending === 0 && session?.isAsking === true),
       isSettling: session?.isSettling === true,
       pending,
     };
@@ -313,7 +298,7 @@ export class SessionManager implements Manager {
     } catch (error) {
       // Its agent was ended, and what is queued for it still wants to be done.
       void table.revive(session_id).then(
-        ({ delivery }) => delivery.pump(),
+        (session) => session.goOn(),
         () => undefined,
       );
       throw error;

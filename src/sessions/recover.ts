@@ -7,14 +7,12 @@ import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Losses } from "../store/losses.ts";
 import type { Store } from "../store/types.ts";
+import type { Effect } from "./core/effects.ts";
+import { restore } from "./core/restore.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type Publisher, recoveredNotice } from "./publish.ts";
-import { markDone, wakeAgain } from "./queue.ts";
 import { lost, noticeOf } from "./request-words.ts";
 import { Stream } from "./stream.ts";
-import { lastResultOf, syntheticResult } from "./turn.ts";
-
-const TURN_CUT = "the daemon stopped during this turn; send again to continue";
 
 /** A result and what may stand behind it in the same write. */
 const TAIL_FRAMES = 256;
@@ -76,7 +74,7 @@ export async function recoverOne(
   parts: RecoverParts,
 ): Promise<SessionRow> {
   const { store, publisher } = parts;
-  const { turn, ...rest } = row;
+  const { turn: _cut, ...rest } = row;
   const stream = new Stream({ row: rest, ringSize: 1, store, pressure: () => undefined });
   const lostAfter = parts.losses?.()?.left.get(row.session_id);
   if (lostAfter !== undefined) publisher.publish(stream, recoveredNotice(row.backend, undefined, lostAfter));
@@ -90,36 +88,23 @@ export async function recoverOne(
   }
   // Observers see a request once it is stored, and must know it before the turn's end: its call never ran.
   await Promise.all(settled);
-  if (turn !== undefined) {
+  if (row.turn !== undefined) {
     // A driver without transactions may have lost the row's last change but not the result itself.
-    const result = await findResult(stream, turn.turn_id);
-    if (result === undefined) publishCrash(stream, turn, parts);
-    else closeTurn(stream.row, result, parts);
-    publisher.saveRow(stream);
+    const result = await findResult(stream, row.turn.turn_id);
+    const found = result === undefined ? {} : { result };
+    const { state, effects } = restore({ ...rest, turn: row.turn }, { at_ms: Date.now(), ...found });
+    Object.assign(rest, state.row);
+    for (const effect of effects) perform(effect, stream, parts);
   }
   await stream.settled();
   return rest;
 }
 
-function publishCrash(
-  stream: Stream,
-  { turn_id, wake }: NonNullable<SessionRow["turn"]>,
-  parts: RecoverParts,
-): void {
-  const { row } = stream;
-  if (wake !== undefined && row.stopped_at_ms === undefined) wakeAgain(row, wake, Date.now());
-  const { backend } = row;
-  const error = { code: "backend_crashed", message: TURN_CUT };
-  const result = { ...syntheticResult(backend, "error", error), turn_id };
-  closeTurn(row, result, parts);
-  parts.publisher.publish(stream, { type: "blemeesd.error", backend, ...error });
-  parts.publisher.publish(stream, result, true);
-}
-
-function closeTurn(row: SessionRow, result: ResultEvent & { turn_id: string }, parts: RecoverParts): void {
-  row.last_result = lastResultOf(result, Date.now());
-  markDone(row, result);
-  parts.turnEnded?.(row, result, (row.queue ?? []).length > 0);
+/** All that ending a turn of a dead daemon asks for. */
+function perform(effect: Effect, stream: Stream, { publisher, turnEnded }: RecoverParts): void {
+  if (effect.kind === "publish") publisher.publish(stream, effect.frame, effect.isSynced === true);
+  else if (effect.kind === "save") publisher.saveRow(stream);
+  else if (effect.kind === "turn_ended") turnEnded?.(stream.row, effect.result, effect.goesOn);
 }
 
 async function findResult(

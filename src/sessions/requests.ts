@@ -8,6 +8,8 @@ import type { Log } from "../base/log.ts";
 import { Serial } from "../base/serial.ts";
 import { type Answer, isSettled, type RequestRow, type ResolutionSource } from "../protocol/requests.ts";
 import type { Store } from "../store/types.ts";
+import { waitingOf } from "./core/refusals.ts";
+import type { OpenRequest } from "./core/state.ts";
 import type { Publisher } from "./publish.ts";
 import { pageOfPending, pageOfStored } from "./request-list.ts";
 import {
@@ -171,12 +173,13 @@ export class Ledger {
     return shown.map(({ row }) => row);
   }
 
-  /** Something is asked, or an answer is on its way: the agent must not be ended for having nothing to do. */
-  isEngaged(session_id: string): boolean {
-    for (const { row } of this.#open.values()) {
-      if (row.session_id === session_id && !isSettled(row)) return true;
-    }
-    return false;
+  /** What this life of an agent has asked and nobody has settled, oldest first. */
+  openOf(asker: Asker): OpenRequest[] {
+    const mine = this.#of(asker).filter(({ row }) => !isSettled(row));
+    return mine.map(({ row, isShown }) => ({
+      ...waitingOf(row),
+      isShown: isShown && row.status === "pending",
+    }));
   }
 
   /** One page of what waits, or also of what is over. */

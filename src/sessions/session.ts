@@ -1,216 +1,209 @@
-// One session: who owns it and who watches it. Operations that start or end its agent go one after another
-// through `#ops`, so that two resumes cannot start two agents and a quick reconnect never meets a dying one.
-import { CodedError } from "../base/coded-error.ts";
+// One session: the shell around its core (core/). What others want of it becomes an input; what the core wants is done
+// here, or by the agent, the ledger and the stream. It decides nothing by itself.
+import { randomUUID } from "node:crypto";
+import type { Backend } from "../backends/types.ts";
 import type { Log } from "../base/log.ts";
-import { Serial } from "../base/serial.ts";
 import type { UserMessage } from "../protocol/content.ts";
-import type { ResultEvent } from "../protocol/events.ts";
-import type { InputRecord } from "../protocol/queue.ts";
-import type { SessionRow } from "../protocol/session.ts";
+import type { AgentEvent } from "../protocol/events.ts";
+import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
+import type { RequestRow } from "../protocol/requests.ts";
+import { type ActivityState, SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
+import { Agent, type AgentParts } from "./agent.ts";
 import { Audience } from "./audience.ts";
-import { Conversation } from "./conversation.ts";
-import type { ConversationContext } from "./conversation-context.ts";
-import { Delivery } from "./delivery.ts";
+import { activityOf } from "./core/activity.ts";
+import type { Happening } from "./core/inputs.ts";
+import type { CloseCondition, Job } from "./core/jobs.ts";
+import type { NewInput } from "./core/queue.ts";
+import { clientGone, notAllowed } from "./core/refusals.ts";
+import { initialState } from "./core/restore.ts";
+import * as facts from "./core/state.ts";
+import { passes } from "./core/turn-steps.ts";
 import type { Feed } from "./feed.ts";
-import { notAllowed, unknownSession } from "./refusals.ts";
+import type { SessionHooks } from "./hooks.ts";
+import { Machine } from "./machine.ts";
+import { Performer } from "./perform.ts";
+import type { Publisher } from "./publish.ts";
+import { PendingReplies } from "./replies.ts";
 import type { Ledger, RespondOrder } from "./requests.ts";
 import { Stream } from "./stream.ts";
-import { idleNotice } from "./turn.ts";
+import { traceOf } from "./trace.ts";
 import type { Client, OpenOrder, Subscriber } from "./types.ts";
 
 export interface SessionContext
-  extends Pick<
-    ConversationContext,
-    "backend" | "publisher" | "ledger" | "log" | "stderrRate" | "env" | "hooks"
-  > {
+  extends Pick<AgentParts, "backend" | "log" | "stderrRate" | "env" | "withRoom"> {
   store: Store;
+  publisher: Publisher;
+  ledger: Ledger;
+  hooks: SessionHooks;
   ringSize: number;
-  /** Starts an agent when there may be one more. */
-  withRoom(start: () => Promise<void>): Promise<void>;
   /** Nothing is delivered from the queue any more. */
   isQuiet(): boolean;
   /** What became of a message of the queue. */
   inputChanged(session_id: string, input: InputRecord): void;
+  /** Where a record of all inputs is kept; absent: nowhere. */
+  traceDir?: string | undefined;
 }
+
+export interface Receipt {
+  input: InputRecord;
+  position: number;
+  repeated: boolean;
+}
+
+/** Fields of the row that others write (core/state.ts). */
+const NOT_THE_CORES: ReadonlySet<string> = new Set(["last_seq", "lost_after", "wakes"]);
+const CORE_FIELDS = Object.keys(SessionRow.shape).filter((key) => !NOT_THE_CORES.has(key));
 
 export class Session {
   readonly row: SessionRow;
   readonly stream: Stream;
-  readonly conversation: Conversation;
-  readonly delivery: Delivery;
+  readonly backend: Backend;
   readonly #context: SessionContext;
-  readonly #ops = new Serial();
-  readonly #audience: Audience;
   readonly #log: Log;
-  #isClosed = false;
-  /** An agent that nobody owns is being let go. */
-  #isEnding = false;
-  /** Messages whose turn has not begun yet. */
-  #sending = 0;
-  /** The last result, while more is to follow: queued messages, or what the agent does behind its turn. */
-  #unfinished: ResultEvent | undefined;
-  #settling = 0;
-  detached_at_ms: number | undefined;
-  /** When work in the background last ended. */
-  #calmedAtMs = 0;
-  /** It was made for a client who is not its owner yet. */
-  isStarting = false;
-  /** Its agent is being ended to make room. */
-  isResting = false;
+  readonly #audience: Audience;
+  readonly #agent: Agent;
+  readonly #machine: Machine;
+  readonly #replies = new PendingReplies();
+  /** When the agent last said anything, or could say nothing because it waited for an answer. */
+  last_event_at_ms: number | undefined;
 
-  constructor(row: SessionRow, context: SessionContext) {
+  /** `left_at_ms`: nobody is about to own it. */
+  constructor(row: SessionRow, context: SessionContext, left_at_ms?: number) {
     this.row = row;
+    this.backend = context.backend;
     this.#context = context;
+    this.#log = context.log.with({ session_id: row.session_id });
     this.stream = new Stream({
       row,
       ringSize: context.ringSize,
       store: context.store,
       pressure: () => this.balance(),
       owed: () => {
-        if (!this.#isClosed) context.publisher.saveRow(this.stream);
+        if (!this.isClosed) context.publisher.saveRow(this.stream);
       },
     });
     this.#audience = new Audience(this.stream);
-    this.#log = context.log.with({ session_id: row.session_id });
-    this.conversation = new Conversation({
+    this.#agent = new Agent({
       ...context,
-      log: this.#log,
       stream: this.stream,
-      turnEnding: (result) => {
-        this.delivery.turnEnding(result);
-        const goesOn = this.delivery.queued.length > 0 || this.conversation.isBusy;
-        this.#unfinished = goesOn ? result : undefined;
-        context.hooks.turnEnded(row, result, goesOn);
-        this.#settle();
-      },
-      calmed: () => {
-        this.#calmedAtMs = Date.now();
-        this.#noteEnd();
-        this.#goOn();
-      },
-      turnEnded: () => this.#goOn(),
-      keepWarm: () => !this.#isForsaken && !this.#isClosed,
+      log: this.#log,
+      report: (happening) => this.#report(happening),
+      event: (event) => this.#onEvent(event),
+      looked: () => this.#lookAround(),
     });
-    this.delivery = new Delivery({
+    const performer = new Performer({
+      ...context,
       row,
       stream: this.stream,
-      conversation: this.conversation,
-      publisher: context.publisher,
+      agent: this.#agent,
+      audience: this.#audience,
+      replies: this.#replies,
       log: this.#log,
-      ops: this.#ops,
-      isClosed: () => this.#isClosed || context.isQuiet(),
-      start: () =>
-        context.withRoom(async () => {
-          await this.conversation.start(true);
-        }),
-      changed: (input) => {
-        context.inputChanged(row.session_id, input);
-        context.hooks.changed(row.session_id);
-      },
-      drained: () => this.#noteEnd(),
-      failed: (message_id, error) => context.hooks.inputFailed(row, message_id, error),
+      take: (happening) => this.#take(happening),
+    });
+    this.#machine = new Machine(initialState(row, left_at_ms === undefined ? {} : { left_at_ms }), {
+      perform: (effect) => performer.perform(effect),
+      projected: (state) => project(state, row),
+      changed: () => context.hooks.changed(row.session_id),
+      record: traceOf(context.traceDir, row, this.#log),
     });
   }
 
-  /** Nobody will go on talking: no client owns it, and it was not spawned to live by itself. */
-  get #isForsaken(): boolean {
-    return this.owner === undefined && this.row.managed !== true && !this.#isClosed;
-  }
-
-  /** A turn has ended, and its result is on its way to the disk. */
-  get isSettling(): boolean {
-    return this.#settling > 0;
-  }
-
-  #settle(): void {
-    this.#settling += 1;
-    // Behind the caller's own work, in which the result is given to the log.
-    void Promise.resolve()
-      .then(() => this.stream.settled())
-      .then(() => {
-        this.#settling -= 1;
-        this.#context.hooks.changed(this.row.session_id);
-        this.delivery.pump();
-      });
-  }
-
-  /** The work that was to follow the last turn is over or was called off, so that turn was the end after all. */
-  #noteEnd(): void {
-    const { conversation, delivery } = this;
-    if (this.#unfinished === undefined || conversation.isTurnActive || conversation.isBusy) return;
-    if (delivery.queued.length > 0) return;
-    this.#context.hooks.turnEnded(this.row, this.#unfinished, false);
-    this.#unfinished = undefined;
-    this.#context.publisher.saveRow(this.stream);
-  }
-
-  /** What was to follow the last turn will not follow now. */
-  #callOff(isAsked: boolean): void {
-    if (this.#unfinished !== undefined && !isAsked) {
-      this.#context.hooks.turnEnded(this.row, this.#unfinished, false);
-    }
-    this.#unfinished = undefined;
-  }
-
-  /** Since when nothing has been done with it; undefined while something goes on. */
-  get idleSinceMs(): number | undefined {
-    if (this.owner !== undefined || this.isStarting) return undefined;
-    if (this.delivery.isEngaged || this.conversation.isAsking) return undefined;
-    if (this.stream.isOwed) return undefined; // what the disk did not take is told by this session
-    if (this.conversation.isBusy) return undefined; // work in the background goes on although nobody looks
-    // Spec §5.9: a turn that outlasts the time ends with its session.
-    if (this.row.managed !== true) {
-      const { detached_at_ms } = this;
-      return detached_at_ms === undefined ? undefined : Math.max(detached_at_ms, this.#calmedAtMs);
-    }
-    if (this.conversation.isEngaged) return undefined;
-    const { last_event_at_ms = 0 } = this.conversation;
-    return Math.max(this.detached_at_ms ?? 0, this.row.last_active_at_ms, last_event_at_ms);
+  get state(): facts.SessionState {
+    return this.#machine.state;
   }
 
   get owner(): Client | undefined {
     return this.#audience.owner?.client;
   }
 
-  /** Makes `client` the owner, with its agent running. If that fails, nobody has lost anything. */
-  open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
-    const opening = this.#open(client, subscriber, order);
-    const done = () => {
-      this.isStarting = false;
-    };
-    opening.then(done, done);
-    return opening;
+  get pid(): number | undefined {
+    return this.#agent.pid;
   }
 
-  #open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
-    // Who comes back while the old agent is still being let go in peace does not want to wait for that.
-    if (this.#isEnding) void this.conversation.stop("now");
-    return this.#ops.run(async () => {
-      this.#checkOpen();
-      await this.conversation.calm();
-      checkPresent(client);
-      // What the agent says while it starts is for whoever starts it.
-      const fresh_seq = this.stream.last_seq;
-      await this.#startWith(order);
-      if (order.answers !== undefined) this.row.answers = order.answers;
-      delete this.row.stopped_at_ms;
-      // Whoever is told of a session can resume it, even if we die right behind the reply (DESIGN R3).
-      this.#context.publisher.saveRow(this.stream);
-      if (!order.resume) await this.stream.settled();
-      if (client.isGone && this.owner === undefined) this.#endUnowned("now");
-      checkPresent(client);
-      const after_seq = order.last_seen_seq ?? (order.resume ? this.stream.ringStart : fresh_seq);
-      const feed = this.#audience.own({ client, subscriber }, after_seq);
-      this.detached_at_ms = undefined;
-      this.balance();
-      this.delivery.pump();
-      return feed;
+  get activity(): ActivityState {
+    return activityOf(this.state);
+  }
+
+  get isTurnActive(): boolean {
+    return facts.turnOf(this.state) !== undefined;
+  }
+
+  get isRunning(): boolean {
+    return facts.isRunning(this.state);
+  }
+
+  get isBusy(): boolean {
+    return facts.isBusy(this.state);
+  }
+
+  get isAsking(): boolean {
+    return facts.isAsking(this.state);
+  }
+
+  get isSettling(): boolean {
+    return facts.isSettling(this.state);
+  }
+
+  /** Its agent costs something, or will at once. */
+  get isCounted(): boolean {
+    return this.owner !== undefined || this.isRunning || facts.isClaimed(this.state);
+  }
+
+  /** It is counted and stays so: whoever opens it now needs no room for it. */
+  get isKept(): boolean {
+    if (this.owner !== undefined || facts.isClaimed(this.state)) return true;
+    return this.isRunning && this.state.phase.name !== "stopping";
+  }
+
+  get isClosed(): boolean {
+    return facts.isClosing(this.state);
+  }
+
+  /** Since when nothing has been done with it; undefined while something goes on. */
+  get idleSinceMs(): number | undefined {
+    this.#lookAround();
+    return facts.idleSince(this.state, this.last_event_at_ms);
+  }
+
+  /** What its agent waits for, oldest first. */
+  get pending(): RequestRow[] {
+    return this.#context.ledger.pendingOf(this.row.session_id);
+  }
+
+  get queued(): readonly QueuedMessage[] {
+    return facts.queued(this.row);
+  }
+
+  /** Why its queue waits. */
+  get held(): string | undefined {
+    return this.state.held?.message;
+  }
+
+  /** Makes `client` the owner, with its agent running. If that fails, nobody has lost anything. */
+  open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
+    const { resume, last_seen_seq, answers, options } = order;
+    const job_id = this.#replies.newId();
+    const opened = this.#replies.expect<Feed>(job_id, { client, subscriber });
+    this.#take({
+      kind: "job",
+      job: {
+        kind: "open",
+        job_id,
+        client_id: client.id,
+        isGone: client.isGone === true,
+        resume,
+        ...(last_seen_seq === undefined ? {} : { last_seen_seq }),
+        ...(answers === undefined ? {} : { answers }),
+        ...(options === undefined ? {} : { options }),
+      },
     });
+    return opened;
   }
 
   watch(client: Client, subscriber: Subscriber, last_seen_seq: number | undefined): Feed {
-    checkPresent(client);
+    if (client.isGone === true) throw clientGone();
     return this.#audience.watch({ client, subscriber }, last_seen_seq);
   }
 
@@ -218,175 +211,140 @@ export class Session {
     return this.#audience.unwatch(client);
   }
 
-  async send(client: Client, message: UserMessage): Promise<void> {
-    this.#sending += 1;
-    const begun = this.#ops.run(async () => {
-      this.#checkOpen();
-      if (this.owner !== client) throw unknownSession(this.row.session_id);
-      await this.conversation.calm();
-      return this.conversation.send(message);
-    });
-    // Only the beginning is queued: a stuck agent that does not read must not hold up close and takeover.
-    const { taken } = await begun.finally(() => {
-      this.#sending -= 1;
-    });
-    await taken;
+  /** Resolves when the agent has read the message, which a stuck one never does. */
+  send(client: Client, message: UserMessage): Promise<void> {
+    return this.#job((job_id) => ({ kind: "send", job_id, client_id: client.id, message }));
   }
 
   /** Starts the agent of a session that nobody owns, and stores what it is. If that fails, it never was. */
   begin(): Promise<void> {
-    return this.#ops.run(async () => {
-      this.#checkOpen();
-      await this.conversation.start(false);
-      await this.delivery.store();
-    });
+    return this.#job((job_id) => ({ kind: "begin", job_id }));
   }
 
   /** Ends an agent that has nothing to do; the next message starts it again. False when it has something to do. */
   rest(): Promise<boolean> {
-    return this.#ops.run(async () => {
-      if (this.#isClosed || this.idleSinceMs === undefined) return false;
-      this.isResting = true;
-      await this.conversation.stop("finish").finally(() => {
-        this.isResting = false;
-      });
-      this.#log.info("session.rested");
-      return true;
-    });
+    return this.#job((job_id) => ({ kind: "rest", job_id }));
   }
 
   /** Ends the agent until somebody sends a message or opens the session again. `isAsked`: its parent wants it. */
   halt({ isAsked }: { isAsked: boolean }): Promise<void> {
-    // At once: what waits for an agent that is just starting stays in the queue.
-    this.row.stopped_at_ms = Date.now();
-    return this.#ops.run(async () => {
-      if (this.#isClosed) return;
-      await this.conversation.calm();
-      await this.conversation.stop("now");
-      this.row.stopped_at_ms = Date.now();
-      this.#callOff(isAsked);
-      this.#context.hooks.changed(this.row.session_id);
-      await this.delivery.store().catch((cause: unknown) => {
-        const message = "the agent was ended, but the disk did not take that: after a restart it may go on";
-        throw new CodedError("store_failed", message, { cause });
-      });
-    });
+    return this.#job((job_id) => ({ kind: "halt", job_id, isAsked }));
   }
 
-  /** Not queued: an agent that waits for this answer may be what holds up the queue. */
+  /** Ends the session for good. The condition is looked at when its turn has come; false: the session stays. */
+  close(reason: string, condition: CloseCondition = "always"): Promise<boolean> {
+    return this.#job((job_id) => ({ kind: "close", job_id, reason, if: condition }));
+  }
+
+  /** `acknowledged` is called before the turn's result is published. Without a client it is a manager's wish. */
+  interrupt(client: Client | undefined, acknowledged: (was_idle: boolean) => void): Promise<void> {
+    const job_id = this.#replies.newId();
+    const over = this.#replies.expect<void>(job_id, { acknowledged });
+    this.#take({ kind: "interrupt", job_id, ...(client === undefined ? {} : { client_id: client.id }) });
+    return over;
+  }
+
+  /** Resolves when it is stored. Throws `queue_full`, `idempotency_mismatch`, `store_failed`. */
+  enqueue(input: Omit<NewInput, "message_id"> & { message_id?: string }): Promise<Receipt> {
+    const { message_id = newMessageId() } = input;
+    return this.#ask((job_id) => ({ kind: "enqueue", job_id, input: { ...input, message_id } }));
+  }
+
+  /** Takes a message out of the queue. Throws `message_unknown`, `store_failed`. */
+  async cancel(message_id: string): Promise<InputRecord> {
+    const { input } = await this.#ask<{ input: InputRecord }>((job_id) => ({
+      kind: "cancel",
+      job_id,
+      message_id,
+    }));
+    return input;
+  }
+
+  rename(name: string | null): Promise<void> {
+    return this.#ask((job_id) => ({ kind: "rename", job_id, name }));
+  }
+
+  /** The row, with what others have changed in their part of it, is on the disk. Throws `store_failed`. */
+  store(): Promise<void> {
+    return this.#ask((job_id) => ({ kind: "store", job_id }));
+  }
+
+  /** At once: an agent that waits for this answer may be what holds up everything else. */
   respond(client: Client | undefined, order: RespondOrder): ReturnType<Ledger["respond"]> {
     // A manager is nobody's client: it may answer where nobody else could.
     if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id); // mutation: only-the-owner-answers
     return this.#context.ledger.respond(order);
   }
 
-  /** Not queued, except behind a message whose turn has not begun: that is the turn which is meant. */
-  async interrupt(client: Client, acknowledged: (was_idle: boolean) => void): Promise<void> {
-    if (this.#sending > 0 && !this.conversation.isTurnActive) await this.#ops.idle();
-    await this.interruptTurn(() => this.owner === client, acknowledged);
-  }
-
-  async interruptTurn(mayStop: () => boolean, acknowledged: (was_idle: boolean) => void): Promise<void> {
-    const isAllowed = !this.#isClosed && mayStop();
-    const isRunning = isAllowed && this.conversation.markInterrupted();
-    this.#log.info("session.interrupt", { was_idle: !isRunning });
-    acknowledged(!isRunning);
-    // Behind the turn there may be sub-agents: they are stopped too, but no result follows.
-    if (isRunning || (isAllowed && this.conversation.isBusy)) await this.conversation.stopTurn();
-  }
-
-  /**
-   * Ends the session for good. A running turn gets its result, then the watchers are told. `mayClose` is asked when
-   * its turn has come: a session that has changed hands meanwhile stays, and the answer is false.
-   */
-  close(reason: string, mayClose: (owner: Client | undefined) => boolean = () => true): Promise<boolean> {
-    return this.#ops.run(async () => {
-      if (this.#isClosed) return true;
-      if (!mayClose(this.owner)) return false;
-      this.#isClosed = true;
-      if (reason === "idle_timeout" && this.conversation.isTurnActive) {
-        this.#context.publisher.publish(this.stream, idleNotice(this.row.backend));
-      }
-      this.delivery.close();
-      await this.conversation.calm();
-      await this.conversation.stop("now");
-      await this.#context.ledger.idle(this.row.session_id);
-      // What its children do must not start it again.
-      if (reason === "owner_closed") {
-        this.row.stopped_at_ms = Date.now();
-        this.#callOff(false);
-      }
-      if (reason === "owner_closed" || this.stream.isOwed) this.#context.publisher.saveRow(this.stream);
-      await this.stream.settled();
-      this.stream.close();
-      this.#context.ledger.release(this.row.session_id);
-      this.#audience.close(reason);
-      return true;
-    });
-  }
-
-  /** The owner is gone (spec §5.9): a turn goes on, a question goes on waiting, an idle agent is ended. */
-  detach(nowMs: number): void {
-    this.#audience.disown();
-    this.detached_at_ms = nowMs;
+  /** The client is gone; without one, whoever owns the session. */
+  leave(client?: Client): void {
+    if (client !== undefined) this.unwatch(client);
+    this.#take({ kind: "left", ...(client === undefined ? {} : { client_id: client.id }) });
     this.balance();
-    if (this.#isForsaken && !this.conversation.isEngaged) this.#endUnowned("now");
   }
 
-  /** Backpressure (DESIGN R11): the owner's full outbox or a slow log pauses the agent; a watcher never does. */
+  /** Whatever may have become possible is done now. */
+  goOn(): void {
+    this.#take({ kind: "proceed" });
+  }
+
+  /** Somebody may have become too slow, or fast enough again. */
   balance(): void {
-    this.conversation.hold(this.stream.isOverfull || this.#audience.owner?.isFull === true);
+    this.#lookAround();
   }
 
-  /** Resolves when the operations queued so far are done. */
-  idle(): Promise<void> {
-    return this.#ops.idle();
+  #job<T>(job: (job_id: string) => Job): Promise<T> {
+    return this.#ask((job_id) => ({ kind: "job", job: job(job_id) }));
   }
 
-  #checkOpen(): void {
-    if (this.#isClosed) throw unknownSession(this.row.session_id);
+  #ask<T>(happening: (job_id: string) => Happening): Promise<T> {
+    const job_id = this.#replies.newId();
+    const replied = this.#replies.expect<T>(job_id);
+    this.#take(happening(job_id));
+    return replied;
   }
 
-  /** Whoever owns the session keeps its options when the agent does not start with the new ones. */
-  async #startWith(order: OpenOrder): Promise<void> {
-    const { options, cwd } = this.row;
-    if (!this.conversation.isRunning && order.options !== undefined) this.#adoptOptions(order.options);
-    try {
-      await this.conversation.start(order.resume);
-    } catch (error) {
-      this.row.options = options;
-      if (cwd === undefined) delete this.row.cwd;
-      else this.row.cwd = cwd;
-      throw error;
-    }
+  #take(happening: Happening): void {
+    this.#lookAround();
+    this.#machine.take(happening);
   }
 
-  /** New options count from the next start of the agent; a missing cwd stays what it was. */
-  #adoptOptions(options: Record<string, unknown>): void {
-    if (Object.keys(options).length === 0) return;
-    const { cwd = this.row.cwd } = options;
-    this.row.options = cwd === undefined ? options : { ...options, cwd };
-    if (typeof cwd === "string") this.row.cwd = cwd;
+  #lookAround(): void {
+    const { isOwed, isOverfull } = this.stream;
+    const isFull = isOverfull || this.#audience.owner?.isFull === true;
+    const isQuiet = this.#context.isQuiet();
+    const { around, run } = this.state;
+    const { isBusy } = this.#agent;
+    if (run !== undefined && run.isBusy !== isBusy) this.#machine.take({ kind: "busy", isBusy });
+    if (around.isOwed === isOwed && around.isFull === isFull && around.isQuiet === isQuiet) return;
+    this.#machine.take({ kind: "around", around: { isOwed, isFull, isQuiet } });
   }
 
-  /** The agent has nothing to do: the next message, or its end if nobody is there to send one. */
-  #goOn(): void {
-    this.delivery.pump();
-    if (this.#isForsaken && this.delivery.queued.length === 0) this.#endUnowned("finish");
+  #report(happening: Happening): void {
+    if (happening.kind === "requests" || happening.kind === "turn_started")
+      this.last_event_at_ms = Date.now();
+    this.#take(happening);
   }
 
-  #endUnowned(how: "finish" | "now"): void {
-    void this.#ops.run(async () => {
-      await this.conversation.calm();
-      if (!this.#isForsaken || this.conversation.isEngaged) return;
-      this.#isEnding = true;
-      await this.conversation.stop(how).finally(() => {
-        this.#isEnding = false;
-      });
-    });
+  #onEvent(event: AgentEvent): void {
+    this.last_event_at_ms = Date.now();
+    // One call and nothing made when only the stream changes.
+    if (this.#machine.isTaking || this.#context.traceDir !== undefined || !passes(this.state, event)) {
+      this.#take({ kind: "event", event });
+    } else this.#context.publisher.publish(this.stream, event);
   }
 }
 
-function checkPresent(client: Client): void {
-  if (client.isGone) throw new CodedError("session_unknown", "the client disconnected before it was served");
+export function newMessageId(): string {
+  return `msg_${randomUUID().replaceAll("-", "")}`;
+}
+
+/** Puts what the core knows into the row that is stored and looked at. */
+function project(state: facts.SessionState, row: SessionRow): void {
+  const known: Record<string, unknown> = { ...facts.rowOf(state) };
+  const target: Record<string, unknown> = row;
+  for (const key of CORE_FIELDS) {
+    if (known[key] === undefined) delete target[key];
+    else target[key] = known[key];
+  }
 }

@@ -4,9 +4,9 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Backend } from "../backends/types.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
+import { enqueue, hashOf, keyReused } from "./core/queue.ts";
 import type { SpawnOrder } from "./manager-types.ts";
-import { enqueue, hashOf, keyReused } from "./queue.ts";
-import type { Session } from "./session.ts";
+import { newMessageId, type Session } from "./session.ts";
 import { exists, freshRow, type SessionTable } from "./table.ts";
 
 export interface Spawned {
@@ -47,15 +47,16 @@ async function spawnOne(order: SpawnOrder, { table, checkParent }: SpawnParts): 
       if (order.parent !== undefined) checkParent(order.parent);
     };
     check();
-    const row = spawnRow(backend, { ...order, session_id }, { table, hash: bodyHash(order) });
+    let row = spawnRow(backend, { ...order, session_id }, { table, hash: bodyHash(order) });
     if (order.message !== undefined) {
-      first = enqueue(row, { message: order.message, kind: "user" }, Date.now());
+      const input = { message: order.message, kind: "user" as const, message_id: newMessageId() };
+      ({ row, record: first } = enqueue(row, input, Date.now()));
     }
     session = await table.create(backend, row, check);
   } finally {
     release();
   }
-  session.delivery.pump();
+  session.goOn();
   return { session_id, repeated: false, ...(first === undefined ? {} : { message_id: first.message_id }) };
 }
 

@@ -137,29 +137,27 @@ function familyParts(
   return {
     row: (session_id) => table.row(session_id),
     rows: () => table.rows(),
-    stored: async (session_id) => (await table.revive(session_id)).delivery.store(),
+    stored: async (session_id) => (await table.revive(session_id)).store(),
     update: async (session_id, change) => {
-      const { row, delivery } = await table.revive(session_id);
-      change(row);
-      await delivery.store();
+      const session = await table.revive(session_id);
+      change(session.row);
+      await session.store();
     },
     enqueue: async (session_id, { message, message_id, from }) => {
-      const { delivery } = await table.revive(session_id);
-      await delivery.add({ message, message_id, kind: "wake", ...(from === undefined ? {} : { from }) });
+      const session = await table.revive(session_id);
+      await session.enqueue({ message, message_id, kind: "wake", ...(from === undefined ? {} : { from }) });
     },
     cancelQueued: async (session_id, message_id) => {
-      const { delivery } = await table.revive(session_id);
-      if (!delivery.queued.some((entry) => entry.message_id === message_id)) return false;
-      await delivery.cancel(message_id);
+      const session = await table.revive(session_id);
+      if (!session.queued.some((entry) => entry.message_id === message_id)) return false;
+      await session.cancel(message_id);
       return true;
     },
     isPending: (session_id, request_id) =>
       ledger.pendingOf(session_id).some((row) => row.request_id === request_id),
     *running() {
-      for (const { row, conversation } of table.live.values()) {
-        if (!conversation.isRunning) continue;
-        const { last_event_at_ms, isAsking } = conversation;
-        yield { row, last_event_at_ms, isAsking };
+      for (const { row, isRunning, last_event_at_ms, isAsking } of table.live.values()) {
+        if (isRunning) yield { row, last_event_at_ms, isAsking };
       }
     },
     now: Date.now,

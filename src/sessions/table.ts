@@ -7,14 +7,15 @@ import type { Log } from "../base/log.ts";
 import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Store } from "../store/types.ts";
+import type { CloseCondition } from "./core/jobs.ts";
+import { unknownSession } from "./core/refusals.ts";
+import { noUsage } from "./core/usage.ts";
 import { noHooks, type SessionHooks } from "./hooks.ts";
 import type { Publisher } from "./publish.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
-import { unknownSession } from "./refusals.ts";
 import type { Ledger } from "./requests.ts";
 import { Session } from "./session.ts";
-import type { Client, OpenOrder } from "./types.ts";
-import { noUsage } from "./usage.ts";
+import type { OpenOrder } from "./types.ts";
 
 export interface TableOptions {
   backends: readonly Backend[];
@@ -28,13 +29,15 @@ export interface TableOptions {
   ringSize: number;
   stderrRate: { lines: number; windowMs: number };
   env: Record<string, string>;
+  /** Where the inputs of every session are kept; absent: nowhere. */
+  traceDir?: string | undefined;
   hooks?: SessionHooks;
   inputChanged?(session_id: string, input: InputRecord): void;
 }
 
 export interface RemoveOrder {
-  /** Asked when the session gets to it: it may have changed hands. */
-  mayClose?: (owner: Client | undefined) => boolean;
+  /** Looked at when the session gets to it: it may have changed hands. */
+  if?: CloseCondition;
   /** Once it is closed, before the id is free again. */
   afterwards?: () => Promise<void>;
   /** Nothing of it is left in the store. */
@@ -44,8 +47,9 @@ export interface RemoveOrder {
 }
 
 /** `before`: it was made now, and this is what was known of it. */
-export interface Obtained {
+export interface Obtained<T> {
   session: Session;
+  opening: Promise<T>;
   before?: NonNullable<RemoveOrder["before"]>;
 }
 
@@ -84,7 +88,7 @@ export class SessionTable {
   isAtWork(session_id: string): boolean {
     const row = this.row(session_id);
     const isWaiting = (row?.queue ?? []).length > 0 || (row?.wakes ?? []).length > 0;
-    return isWaiting || row?.turn !== undefined || this.#live.get(session_id)?.conversation.isBusy === true;
+    return isWaiting || row?.turn !== undefined || this.#live.get(session_id)?.isBusy === true;
   }
 
   get size(): number {
@@ -121,30 +125,41 @@ export class SessionTable {
     return session;
   }
 
-  /** The live session of that id, or a new one made from what the store knows of it. Needs the lock of its id. */
-  async obtain(backend: Backend, order: OpenOrder): Promise<Obtained> {
+  /**
+   * The live session of that id, or a new one made from what the store knows of it. `open` is called at once, so that
+   * the session counts as claimed before anybody else looks. Needs the lock of its id.
+   */
+  async obtain<T>(
+    backend: Backend,
+    order: OpenOrder,
+    open: (session: Session) => Promise<T>,
+  ): Promise<Obtained<T>> {
     const { session_id } = order;
     const live = this.#live.get(session_id);
+    const claim = (session: Session): Obtained<T> => {
+      const opening = open(session);
+      opening.catch(() => undefined); // whoever gets it hears of it
+      return { session, opening };
+    };
     if (live !== undefined) {
       if (!order.resume) throw exists(`session ${session_id} is open; pass resume: true to take it over`);
       if (live.row.backend !== backend.name) {
         throw exists(`session ${session_id} runs on backend "${live.row.backend}"`);
       }
-      const claim = async (placed?: () => void): Promise<Obtained> => {
-        live.isStarting = true; // it is not let rest any more
-        placed?.();
-        return { session: live };
-      };
-      const hasAgent = live.conversation.isRunning && !live.isResting;
-      return live.owner !== undefined || hasAgent || live.isStarting ? claim() : this.withRoom(claim);
+      if (live.isKept) return claim(live);
+      return this.withRoom(async (placed) => {
+        const claimed = claim(live);
+        placed();
+        return claimed;
+      });
     }
     return this.withRoom(async (placed) => {
       const session = await this.#make(backend, order);
       const before = { row: this.#cold.get(session_id) };
-      session.isStarting = true;
       this.#add(session);
+      const claimed = claim(session);
       placed();
-      return { session, before };
+      return { ...claimed, before };
     });
   }
 
@@ -161,8 +176,7 @@ export class SessionTable {
       const row = this.#cold.get(session_id);
       if (row === undefined) throw unknownSession(session_id);
       const order = { session_id, backend: row.backend, resume: true, options: row.options };
-      const session = await this.#make(this.backend(row.backend), order);
-      session.detached_at_ms = Date.now();
+      const session = await this.#make(this.backend(row.backend), order, Date.now());
       this.#add(session);
       return session;
     } finally {
@@ -173,23 +187,21 @@ export class SessionTable {
   /** A session that was never stored, with its agent running. If that fails, it never was. Needs the lock of its id. */
   async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
     goOnBehind(row, await this.#options.store.highestSeq(row.session_id));
-    const session = await this.withRoom(async (placed) => {
+    const { session, beginning } = await this.withRoom(async (placed) => {
       check(); // others may have been made while there was no room
-      const made = new Session(row, { ...this.#context(), backend });
-      made.detached_at_ms = Date.now();
-      made.isStarting = true;
+      const made = new Session(row, { ...this.#context(), backend }, Date.now());
       this.#add(made);
+      const begun = made.begin();
       placed();
-      return made;
+      begun.catch(() => undefined); // waited for below
+      return { session: made, beginning: begun };
     });
     try {
-      await session.begin();
+      await beginning;
       return session;
     } catch (error) {
       await this.unmake(session, "spawn_failed", { isForgotten: true });
       throw error;
-    } finally {
-      session.isStarting = false;
     }
   }
 
@@ -207,7 +219,7 @@ export class SessionTable {
     const { session_id } = session.row;
     let isClosed = true;
     try {
-      isClosed = await session.close(reason, how.mayClose);
+      isClosed = await session.close(reason, how.if);
       if (isClosed) await how.afterwards?.();
     } catch (error) {
       this.#cool(session, session.row);
@@ -272,8 +284,8 @@ export class SessionTable {
 
   async #letOneRest(): Promise<void> {
     const idle = [...this.#live.values()]
-      .filter(({ row, conversation, idleSinceMs }) => {
-        return row.managed === true && conversation.isRunning && idleSinceMs !== undefined;
+      .filter(({ row, isRunning, idleSinceMs }) => {
+        return row.managed === true && isRunning && idleSinceMs !== undefined;
       })
       .sort((a, b) => (a.idleSinceMs ?? 0) - (b.idleSinceMs ?? 0));
     // One that got something to do meanwhile stays.
@@ -285,9 +297,7 @@ export class SessionTable {
 
   get #busy(): number {
     let busy = this.#starting;
-    for (const { owner, conversation, isStarting } of this.#live.values()) {
-      if (owner !== undefined || conversation.isRunning || isStarting) busy += 1;
-    }
+    for (const { isCounted } of this.#live.values()) if (isCounted) busy += 1;
     return busy;
   }
 
@@ -316,7 +326,7 @@ export class SessionTable {
     };
   }
 
-  async #make(backend: Backend, order: OpenOrder): Promise<Session> {
+  async #make(backend: Backend, order: OpenOrder, left_at_ms?: number): Promise<Session> {
     await this.#options.ready;
     const { store } = this.#options;
     const { session_id } = order;
@@ -336,7 +346,7 @@ export class SessionTable {
     const row = stored ?? goOnBehind(freshRow(order, Date.now()), highestSeq);
     // A conversation that begins anew has nothing to do with where an earlier one went on.
     if (!order.resume) delete row.native_session_id;
-    return new Session(row, { ...this.#context(), backend });
+    return new Session(row, { ...this.#context(), backend }, left_at_ms);
   }
 }
 

@@ -4,8 +4,8 @@ import type { Action } from "../protocol/actions.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { ActivityState, SessionRow } from "../protocol/session.ts";
 import type { SessionView } from "../protocol/views.ts";
+import { contextTokens } from "./core/usage.ts";
 import type { ViewFilter } from "./manager-types.ts";
-import { contextTokens } from "./usage.ts";
 
 /** What only a session in memory has. */
 export interface LiveFacts {

@@ -2,9 +2,9 @@
 // or goes, because a busy daemon makes many views a second.
 import type { Observer } from "../observe/types.ts";
 import type { SessionView } from "../protocol/views.ts";
+import { unknownSession } from "./core/refusals.ts";
 import { ancestors } from "./kin.ts";
 import type { ViewFilter } from "./manager-types.ts";
-import { unknownSession } from "./refusals.ts";
 import type { Ledger } from "./requests.ts";
 import type { SessionTable } from "./table.ts";
 import {
@@ -72,16 +72,12 @@ export class Views {
     if (row === undefined) throw unknownSession(session_id);
     const session = table.live.get(session_id);
     if (session === undefined) return { row };
-    const { conversation, owner } = session;
+    const { activity, isTurnActive, isRunning, owner, last_event_at_ms, held } = session;
     return {
       row,
       live: {
-        activity: conversation.activity,
-        isTurnActive: conversation.isTurnActive,
-        isRunning: conversation.isRunning,
+        ...{ activity, isTurnActive, isRunning, last_event_at_ms, held },
         attached: owner !== undefined,
-        last_event_at_ms: conversation.last_event_at_ms,
-        held: session.delivery.held,
       },
     };
   }

@@ -5,8 +5,8 @@ import type { InputRecord } from "../protocol/queue.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { SessionView, WaitReply } from "../protocol/views.ts";
 import type { Changes } from "./changes.ts";
+import { unknownSession } from "./core/refusals.ts";
 import type { WaitOrder } from "./manager-types.ts";
-import { unknownSession } from "./refusals.ts";
 
 const MAX_TIMER_MS = 2_147_483_647;
 

@@ -10,7 +10,7 @@ import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import { pendingRow, resolve } from "../../src/sessions/request-states.ts";
-import { createTurn, stampResult, startedNotice } from "../../src/sessions/turn.ts";
+import { createTurn, stampResult, startedNotice } from "../../src/sessions/core/turn.ts";
 import * as claude from "../backends/claude/traces.ts";
 import * as codex from "../backends/codex/translate-traces.ts";
 import { rowOf } from "../sessions/fakes.ts";
@@ -39,7 +39,7 @@ export class Bench {
     return this.rows.flatMap((row) => (row.kind === "turn" ? [row.row] : []));
   }
 
-  /** As conversation.ts does it: the row names the turn, a notice tells of it. */
+  /** As the core does it: the row names the turn, a notice tells of it. */
   begin(): void {
     this.#turns += 1;
     const turn = createTurn(`turn${this.#turns}`, this.nowMs, "user");

@@ -19,7 +19,7 @@ async function spawned(on: Stage = stage(), first?: string): Promise<{ on: Stage
 }
 
 const send = (session: Session, text: string, key?: string) =>
-  session.delivery.add({ message: user(text), kind: "user", ...(key === undefined ? {} : { key }) });
+  session.enqueue({ message: user(text), kind: "user", ...(key === undefined ? {} : { key }) });
 
 const stateOf = (row: SessionRow, message_id: string) =>
   row.inputs?.find((record) => record.message_id === message_id)?.state;
@@ -47,7 +47,7 @@ test("delivers what was queued one turn at a time, in order", async () => {
 test("puts a message that is wanted first before the others", async () => {
   const { on, session } = await spawned(stage(), "one");
   await send(session, "two");
-  await session.delivery.add({ message: user("first"), kind: "user", isFirst: true });
+  await session.enqueue({ message: user("first"), kind: "user", isFirst: true });
   on.backend.last.result();
   await settle();
   expect(on.backend.last.sent).toEqual([user("one"), user("first")]);
@@ -57,7 +57,7 @@ test("tells of a message only when it is stored, and refuses what the disk does 
   const { on, session } = await spawned(stage(), "one");
   on.store.failing = true;
   await expect(send(session, "two")).rejects.toMatchObject({ code: "store_failed" });
-  expect(session.delivery.queued).toEqual([]);
+  expect(session.queued).toEqual([]);
   on.store.failing = false;
   await send(session, "three");
   on.backend.last.result();
@@ -86,8 +86,8 @@ test("does not give the agent a message whose leaving the queue could not be sto
   await settle();
   expect(on.backend.last.sent).toEqual([user("one")]);
   expect(stateOf(session.row, input.message_id)).toBe("queued");
-  expect(session.delivery.held).toMatch(/disk/);
-  expect(session.conversation.isTurnActive).toBe(false);
+  expect(session.held).toMatch(/disk/);
+  expect(session.isTurnActive).toBe(false);
   on.store.failing = false;
   await send(session, "three");
   await settle();
@@ -100,22 +100,22 @@ test("carries out the same key once, and refuses it for something else", async (
   const again = await send(session, "two", "k");
   expect(again).toEqual({ input: first.input, position: 0, repeated: true });
   await expect(send(session, "other", "k")).rejects.toMatchObject({ code: "idempotency_mismatch" });
-  expect(session.delivery.queued).toHaveLength(1);
+  expect(session.queued).toHaveLength(1);
 });
 
 test("cancels what waits, and says why it cannot cancel what does not", async () => {
   const { on, session } = await spawned(stage(), "one");
   const two = await send(session, "two");
-  const cancelled = await session.delivery.cancel(two.input.message_id);
+  const cancelled = await session.cancel(two.input.message_id);
   expect(cancelled.state).toBe("cancelled");
   on.backend.last.result();
   await settle();
   expect(on.backend.last.sent).toEqual([user("one")]);
-  await expect(session.delivery.cancel(two.input.message_id)).rejects.toMatchObject({
+  await expect(session.cancel(two.input.message_id)).rejects.toMatchObject({
     code: "message_unknown",
     message: expect.stringMatching(/is cancelled already/),
   });
-  await expect(session.delivery.cancel("msg_x")).rejects.toThrow(/is not known/);
+  await expect(session.cancel("msg_x")).rejects.toThrow(/is not known/);
 });
 
 test("takes at most 100 messages and says what to do", async () => {
@@ -185,7 +185,7 @@ test("holds the queue while the agent does not start, and tries again at the nex
   on.backend.failing = new CodedError("spawn_failed", "no such program");
   const { input } = await send(session, "one");
   await settle();
-  expect(session.delivery.held).toBe("no such program");
+  expect(session.held).toBe("no such program");
   expect(stateOf(session.row, input.message_id)).toBe("queued");
   on.backend.failing = undefined;
   await send(session, "two");
@@ -202,7 +202,7 @@ test("brings the queue over a restart, and what was delivered before is not deli
   const revived = await after.hub.table.revive("m");
   expect(revived.row.inputs?.[0]).toMatchObject({ state: "done", outcome: "error" });
   expect(revived.row.last_result).toMatchObject({ subtype: "error", error: { code: "backend_crashed" } });
-  revived.delivery.pump();
+  revived.goOn();
   await settle();
   expect(after.backend.last.sent).toEqual([user("two")]);
   expect(after.backend.last.order).toMatchObject({ resume: true, session_id: "m" });
@@ -211,7 +211,7 @@ test("brings the queue over a restart, and what was delivered before is not deli
 test("does not start a stopped session for a wake, but delivers it with the next message of a person", async () => {
   const { on, session } = await spawned();
   await session.halt({ isAsked: false });
-  await session.delivery.add({ message: user("wake up"), kind: "wake", message_id: "wake_1" });
+  await session.enqueue({ message: user("wake up"), kind: "wake", message_id: "wake_1" });
   await settle();
   expect(on.backend.alive).toEqual([]);
   await send(session, "go on");
@@ -222,9 +222,9 @@ test("does not start a stopped session for a wake, but delivers it with the next
 test("recognises a wake that is told twice", async () => {
   const { session } = await spawned(stage(), "one");
   const wake = { message: user("wake up"), kind: "wake" as const, message_id: "wake_1" };
-  await session.delivery.add(wake);
-  expect(await session.delivery.add(wake)).toMatchObject({ repeated: true });
-  expect(session.delivery.queued).toHaveLength(1);
+  await session.enqueue(wake);
+  expect(await session.enqueue(wake)).toMatchObject({ repeated: true });
+  expect(session.queued).toHaveLength(1);
 });
 
 test("keeps the agent of a spawned session between turns, and lets it go when it was idle for long", async () => {
@@ -249,7 +249,7 @@ test("does not let a spawned session go while something of it is under way", asy
   on.backend.last.ask(askOf("a"));
   await settle();
   expect(await on.hub.reap(1, late)).toBe(0);
-  expect(session.conversation.isRunning).toBe(true);
+  expect(session.isRunning).toBe(true);
 });
 
 test("spawns the same key once, also after a restart", async () => {

@@ -5,9 +5,9 @@ import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
 import { type Answer, isSettled, type RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
+import { noUsage } from "../../src/sessions/core/usage.ts";
 import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/sessions/index.ts";
 import type { Batch, Client, Hub, OpenOrder, RequestsFilter, Subscriber } from "../../src/sessions/types.ts";
-import { noUsage } from "../../src/sessions/usage.ts";
 import type { AppendOrder, LogBatch, PruneCounts, RequestFilter, Store } from "../../src/store/index.ts";
 
 /** Lets everything that waits for the next turn of the event loop happen. */

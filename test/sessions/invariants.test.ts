@@ -45,7 +45,7 @@ describe("invariant 2: an event has one path, each piece of state one writer", (
     ["puts frames into a stream", /\bstream\.add\(/, ["sessions/publish.ts"]],
     ["gives out seq", /\.last_seq = batch\.last_seq/, ["sessions/stream.ts"]],
     ["delivers to subscribers", /\bfeed\.deliver\(/, ["sessions/stream.ts"]],
-    ["ends a turn", /\bstampResult\(turn,/, ["sessions/conversation.ts"]],
+    ["ends a turn", /\bstampResult\(turn,/, ["sessions/core/turn-steps.ts"]],
     ["answers an agent", /\basker\s*\.answer\(/, ["sessions/requests.ts"]],
     ["owns a session", /this\.#owner = /, ["sessions/audience.ts"]],
   ])("one file %s", (_what, pattern, files) => {

@@ -162,6 +162,7 @@ test("keeps a message that waits for a starting agent when the session is stoppe
   await on.manager.input({ session_id: "a", message: user("later") });
   await settle();
   const stopping = on.manager.stop("a", { tree: false });
+  await settle(); // it is known before the agent is up
   slow.open();
   await stopping;
   await settle(20);

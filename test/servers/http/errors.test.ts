@@ -1,7 +1,7 @@
 // What is refused, and how: every fault is JSON with a code, a status and a sentence, whatever was sent.
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { unknownSession } from "../../../src/sessions/refusals.ts";
+import { unknownSession } from "../../../src/sessions/core/refusals.ts";
 import { PATIENT } from "../../support/patience.ts";
 import { createWorld, untilClosed, type World } from "./world.ts";
 

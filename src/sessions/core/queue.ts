@@ -1,12 +1,20 @@
-// The queue of a session as data in its row: steps without I/O. Who stores and delivers is delivery.ts.
-import { createHash, randomUUID } from "node:crypto";
-import { CodedError } from "../base/coded-error.ts";
-import { isObject } from "../base/json.ts";
-import type { UserMessage } from "../protocol/content.ts";
-import type { ResultEvent } from "../protocol/events.ts";
-import { textOf } from "../protocol/message-text.ts";
-import type { InputRecord, QueuedMessage } from "../protocol/queue.ts";
-import type { SessionRow } from "../protocol/session.ts";
+// The queue of a session as data in its row: each step gives the next row. When they are taken is delivery.ts.
+import { createHash } from "node:crypto";
+import { CodedError } from "../../base/coded-error.ts";
+import { isObject } from "../../base/json.ts";
+import type { UserMessage } from "../../protocol/content.ts";
+import type { ResultEvent } from "../../protocol/events.ts";
+import { textOf } from "../../protocol/message-text.ts";
+import type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+
+type QueueRow = Readonly<Pick<SessionRow, "session_id" | "queue" | "inputs">>;
+
+/** The row then, and what is remembered of the message; without a record it was not there. */
+export interface Queued<R> {
+  row: R;
+  record: InputRecord | undefined;
+}
 
 /** What waits is part of the row, which is written with every turn. */
 const MAX_QUEUED = 100;
@@ -23,18 +31,15 @@ export interface NewInput {
   isForced?: boolean;
   key?: string;
   from?: string;
-  /** Given when it is known before: a wake that is told again after a crash. */
-  message_id?: string;
+  /** A wake that is told again after a crash has the id that it had. */
+  message_id: string;
 }
 
 /** The record of the same message, if it came before. Throws when the key was used for another one. */
-export function findRepeated(
-  row: SessionRow,
-  { key, message_id, message }: NewInput,
-): InputRecord | undefined {
+export function findRepeated(row: QueueRow, { key, message_id, message }: NewInput): InputRecord | undefined {
   const records = row.inputs ?? [];
-  if (message_id !== undefined) return records.find((record) => record.message_id === message_id);
-  if (key === undefined) return undefined;
+  const same = records.find((record) => record.message_id === message_id);
+  if (same !== undefined || key === undefined) return same;
   const found = records.find((record) => record.key === key);
   if (found !== undefined && found.hash !== hashOf(message)) throw keyReused(key);
   return found;
@@ -56,11 +61,14 @@ export function hashOf(value: unknown): string {
 }
 
 /** Puts it into the row. Throws `queue_full`. */
-export function enqueue(row: SessionRow, input: NewInput, nowMs: number): InputRecord {
+export function enqueue<R extends QueueRow>(
+  row: R,
+  input: NewInput,
+  nowMs: number,
+): { row: R; record: InputRecord } {
   const queue = row.queue ?? [];
   if (input.isForced !== true) checkRoom(row.session_id, queue, input.message);
-  const message_id = input.message_id ?? `msg_${randomUUID().replaceAll("-", "")}`;
-  const { kind, message, from, key } = input;
+  const { kind, message, message_id, from, key } = input;
   const entry: QueuedMessage = {
     message_id,
     kind,
@@ -68,7 +76,6 @@ export function enqueue(row: SessionRow, input: NewInput, nowMs: number): InputR
     queued_at_ms: nowMs,
     ...(from === undefined ? {} : { from }),
   };
-  row.queue = input.isFirst === true ? [entry, ...queue] : [...queue, entry];
   const record: InputRecord = {
     message_id,
     kind,
@@ -76,8 +83,11 @@ export function enqueue(row: SessionRow, input: NewInput, nowMs: number): InputR
     queued_at_ms: nowMs,
     ...(key === undefined ? {} : { key, hash: hashOf(message) }),
   };
-  row.inputs = bounded([...(row.inputs ?? []), record]);
-  return record;
+  const next = {
+    queue: input.isFirst === true ? [entry, ...queue] : [...queue, entry],
+    inputs: bounded([...(row.inputs ?? []), record]),
+  };
+  return { row: { ...row, ...next }, record };
 }
 
 function checkRoom(session_id: string, queue: readonly QueuedMessage[], message: UserMessage): void {
@@ -96,36 +106,36 @@ function checkRoom(session_id: string, queue: readonly QueuedMessage[], message:
 }
 
 /** Its turn begins. */
-export function markDelivered(row: SessionRow, message_id: string, turn_id: string): InputRecord | undefined {
-  dropQueued(row, message_id);
-  return change(row, message_id, { state: "delivered", turn_id });
+export function markDelivered<R extends QueueRow>(row: R, message_id: string, turn_id: string): Queued<R> {
+  return change(dropQueued(row, message_id), message_id, { state: "delivered", turn_id });
 }
 
 /** The agent did not take it after all, or it could not be called off: it waits again where it was. */
-export function putBack(row: SessionRow, entry: QueuedMessage, place = 0): InputRecord | undefined {
-  row.queue = (row.queue ?? []).toSpliced(place, 0, entry);
-  return change(row, entry.message_id, { state: "queued", turn_id: undefined });
+export function putBack<R extends QueueRow>(row: R, entry: QueuedMessage, place = 0): Queued<R> {
+  const queue = (row.queue ?? []).toSpliced(place, 0, entry);
+  return change({ ...row, queue }, entry.message_id, { state: "queued", turn_id: undefined });
 }
 
-export function markFailed(row: SessionRow, message_id: string, error: CodedError): InputRecord | undefined {
-  dropQueued(row, message_id);
-  const { code, message } = error;
-  return change(row, message_id, { state: "failed", turn_id: undefined, error: { code, message } });
+export function markFailed<R extends QueueRow>(
+  row: R,
+  message_id: string,
+  { code, message }: { code: string; message: string },
+): Queued<R> {
+  const failed = { state: "failed", turn_id: undefined, error: { code, message } } as const;
+  return change(dropQueued(row, message_id), message_id, failed);
 }
 
-/** Undefined when it does not wait any more. */
-export function markCancelled(row: SessionRow, message_id: string): InputRecord | undefined {
-  if (row.queue?.some((entry) => entry.message_id === message_id) !== true) return undefined;
-  dropQueued(row, message_id);
-  return change(row, message_id, { state: "cancelled" });
+export function markCancelled<R extends QueueRow>(row: R, message_id: string): Queued<R> {
+  if (row.queue?.some((entry) => entry.message_id === message_id) !== true) return { row, record: undefined };
+  return change(dropQueued(row, message_id), message_id, { state: "cancelled" });
 }
 
 /** The turn of a message has ended. */
-export function markDone(row: SessionRow, result: ResultEvent): InputRecord | undefined {
+export function markDone<R extends QueueRow>(row: R, result: ResultEvent): Queued<R> {
   const record = row.inputs?.find(
     ({ state, turn_id }) => state === "delivered" && turn_id === result.turn_id,
   );
-  if (record === undefined) return undefined;
+  if (record === undefined) return { row, record };
   const { error } = result;
   return change(row, record.message_id, {
     state: "done",
@@ -139,8 +149,8 @@ export function markDone(row: SessionRow, result: ResultEvent): InputRecord | un
 const AGAIN = "_again";
 
 /** A wake whose turn died with the daemon: the parent would wait for ever. Once; what dies twice is left alone. */
-export function wakeAgain(row: SessionRow, wake: QueuedMessage, nowMs: number): void {
-  if (wake.message_id.endsWith(AGAIN)) return;
+export function wakeAgain<R extends QueueRow>(row: R, wake: QueuedMessage, nowMs: number): R {
+  if (wake.message_id.endsWith(AGAIN)) return row;
   const text = `(The daemon was restarted while you worked on this message; here it is again.)\n${textOf(wake.message, "\n")}`;
   const { from } = wake;
   const again: NewInput = {
@@ -151,36 +161,32 @@ export function wakeAgain(row: SessionRow, wake: QueuedMessage, nowMs: number): 
     message_id: `${wake.message_id}${AGAIN}`,
     ...(from === undefined ? {} : { from }),
   };
-  if (findRepeated(row, again) === undefined) enqueue(row, again, nowMs);
+  return findRepeated(row, again) === undefined ? enqueue(row, again, nowMs).row : row;
 }
 
 /** Never was: it could not be stored. */
-export function unqueue(row: SessionRow, message_id: string): void {
-  dropQueued(row, message_id);
-  const left = row.inputs?.filter((record) => record.message_id !== message_id) ?? [];
-  if (left.length > 0) row.inputs = left;
-  else delete row.inputs;
+export function unqueue<R extends QueueRow>(row: R, message_id: string): R {
+  const { inputs, ...rest } = dropQueued(row, message_id);
+  const left = inputs?.filter((record) => record.message_id !== message_id) ?? [];
+  return (left.length > 0 ? { ...rest, inputs: left } : rest) as R;
 }
 
-function dropQueued(row: SessionRow, message_id: string): void {
-  const left = row.queue?.filter((entry) => entry.message_id !== message_id) ?? [];
-  if (left.length > 0) row.queue = left;
-  else delete row.queue;
+function dropQueued<R extends QueueRow>(row: R, message_id: string): R {
+  const { queue, ...rest } = row;
+  const left = queue?.filter((entry) => entry.message_id !== message_id) ?? [];
+  return (left.length > 0 ? { ...rest, queue: left } : rest) as R;
 }
 
-function change(
-  row: SessionRow,
+function change<R extends QueueRow>(
+  row: R,
   message_id: string,
   fields: { [K in keyof InputRecord]?: InputRecord[K] | undefined },
-): InputRecord | undefined {
-  let changed: InputRecord | undefined;
-  row.inputs = row.inputs?.map((record) => {
-    if (record.message_id !== message_id) return record;
-    const merged = Object.entries({ ...record, ...fields }).filter(([, value]) => value !== undefined);
-    changed = Object.fromEntries(merged) as InputRecord;
-    return changed;
-  });
-  return changed;
+): Queued<R> {
+  const before = row.inputs?.find((record) => record.message_id === message_id);
+  if (before === undefined) return { row, record: undefined };
+  const merged = Object.entries({ ...before, ...fields }).filter(([, value]) => value !== undefined);
+  const record = Object.fromEntries(merged) as InputRecord;
+  return { row: { ...row, inputs: row.inputs?.map((one) => (one === before ? record : one)) }, record };
 }
 
 /** Without the oldest that are over. */

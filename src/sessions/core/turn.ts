@@ -1,29 +1,19 @@
-// The turn that runs in a session: pure data and the stamps that its frames carry.
-
-import type { AgentEvent, NoticeEvent, ResultEvent } from "../protocol/events.ts";
-import { textOf } from "../protocol/message-text.ts";
-import type { LastResult } from "../protocol/session.ts";
-
-export interface Turn {
-  readonly turn_id: string;
-  readonly started_at_ms: number;
-  /** Who began it: a client's message, or the agent by itself. */
-  readonly origin: "user" | "agent";
-  /** The `task_started` notice is out. It waits for the first system_init of a process (wire facts §3). */
-  announced: boolean;
-  firstTokenMs?: number;
-  /** A client asked to stop it. */
-  interrupting: boolean;
-  /** Tool calls that were shown and have no result yet: the id, and the call of the sub-agent that made it. */
-  readonly openTools: Map<string, string | undefined>;
-  /** The end of what the agent said last. */
-  lastText?: string;
-  /** How it ends whatever the agent says: set when we end it because of an error. */
-  verdict?: { code: string; message: string };
-}
+// The turn that runs in a session: what is noted of it, and the stamps that its frames carry.
+import type { AgentEvent, NoticeEvent, ResultEvent } from "../../protocol/events.ts";
+import { textOf } from "../../protocol/message-text.ts";
+import type { LastResult } from "../../protocol/session.ts";
+import type { OpenTool, Turn } from "./state.ts";
 
 export function createTurn(turn_id: string, started_at_ms: number, origin: Turn["origin"]): Turn {
-  return { turn_id, started_at_ms, origin, announced: false, interrupting: false, openTools: new Map() };
+  return {
+    turn_id,
+    started_at_ms,
+    origin,
+    isAnnounced: false,
+    isThinking: false,
+    isInterrupted: false,
+    openTools: [],
+  };
 }
 
 export function startedNotice(turn: Turn, backend: string): NoticeEvent {
@@ -52,28 +42,52 @@ const MAX_LAST_TEXT = 2_000;
 
 const CONTENT = new Set<AgentEvent["type"]>(["agent.delta", "agent.message", "agent.tool_use"]);
 
-export function noteEvent(turn: Turn, event: AgentEvent, nowMs: number): void {
-  if (turn.firstTokenMs === undefined && CONTENT.has(event.type)) {
-    turn.firstTokenMs = nowMs - turn.started_at_ms;
+/** The same turn when the event changes nothing of it: most do not. */
+export function noteEvent(turn: Turn, event: AgentEvent, nowMs: number): Turn {
+  const isFirst = turn.firstTokenMs === undefined && CONTENT.has(event.type);
+  const noted = isFirst ? { ...turn, firstTokenMs: nowMs - turn.started_at_ms } : turn;
+  switch (event.type) {
+    case "agent.notice":
+      return noted;
+    case "agent.delta":
+      return withThinking(noted, event.kind === "thinking");
+    case "agent.message":
+      return withThinking(withText(noted, event), false);
+    case "agent.tool_use": {
+      const { tool_use_id, parent_tool_use_id } = event;
+      const tool = { tool_use_id, ...(parent_tool_use_id === undefined ? {} : { parent_tool_use_id }) };
+      return withThinking({ ...noted, openTools: [...without(noted.openTools, tool_use_id), tool] }, false);
+    }
+    case "agent.tool_result":
+      return withThinking({ ...noted, openTools: without(noted.openTools, event.tool_use_id) }, false);
+    default:
+      return withThinking(noted, false);
   }
-  if (event.type === "agent.message" && event.parent_tool_use_id === undefined) {
-    const text = textOf({ role: "user", content: event.content }, "\n").trim();
-    if (text !== "") turn.lastText = text.slice(-MAX_LAST_TEXT);
-  }
-  if (event.type === "agent.tool_use") turn.openTools.set(event.tool_use_id, event.parent_tool_use_id);
-  else if (event.type === "agent.tool_result") turn.openTools.delete(event.tool_use_id);
+}
+
+function withThinking(turn: Turn, isThinking: boolean): Turn {
+  return turn.isThinking === isThinking ? turn : { ...turn, isThinking };
+}
+
+function withText(turn: Turn, event: AgentEvent & { type: "agent.message" }): Turn {
+  if (event.parent_tool_use_id !== undefined) return turn;
+  const text = textOf({ role: "user", content: event.content }, "\n").trim();
+  return text === "" ? turn : { ...turn, lastText: text.slice(-MAX_LAST_TEXT) };
+}
+
+function without(tools: readonly OpenTool[], tool_use_id: string): readonly OpenTool[] {
+  return tools.filter((tool) => tool.tool_use_id !== tool_use_id);
 }
 
 /** What stands for the results of tools that were cut off, so that no call is left open when we end a turn. */
 export function closingResults({ openTools }: Turn, backend: string): AgentEvent[] {
   // What was begun last ends first: a sub-agent's call before the call that started it.
-  return [...openTools].reverse().map(([tool_use_id, parent_tool_use_id]) => ({
+  return openTools.toReversed().map((tool) => ({
     type: "agent.tool_result",
     backend,
-    tool_use_id,
     output: "interrupted",
     is_error: true,
-    ...(parent_tool_use_id === undefined ? {} : { parent_tool_use_id }),
+    ...tool,
   }));
 }
 
@@ -86,7 +100,7 @@ export function stampResult(turn: Turn, result: ResultEvent): ResultEvent & { tu
   if (turn.verdict !== undefined) {
     stamped.subtype = "error";
     stamped.error = turn.verdict;
-  } else if (turn.interrupting && stamped.subtype === "error") {
+  } else if (turn.isInterrupted && stamped.subtype === "error") {
     stamped.subtype = "interrupted";
     delete stamped.error;
   }

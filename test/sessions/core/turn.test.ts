@@ -1,6 +1,6 @@
 // The stamps of a turn.
 import { describe, expect, test } from "vitest";
-import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
+import type { AgentEvent, ResultEvent } from "../../../src/protocol/events.ts";
 import {
   closingResults,
   createTurn,
@@ -8,7 +8,7 @@ import {
   stampResult,
   startedNotice,
   syntheticResult,
-} from "../../src/sessions/turn.ts";
+} from "../../../src/sessions/core/turn.ts";
 
 const backend = "claude";
 const success: ResultEvent = { type: "agent.result", backend, subtype: "success", num_turns: 1 };
@@ -34,20 +34,26 @@ describe("the first token", () => {
   const delta: AgentEvent = { type: "agent.delta", backend, kind: "text", text: "a" };
 
   test("is the first delta, message or tool call, and later ones do not move it", () => {
-    const turn = createTurn("t1", 1000, "user");
-    noteEvent(turn, { type: "agent.notice", backend, level: "info", category: "x" }, 1100);
-    noteEvent(turn, delta, 1250);
-    noteEvent(turn, delta, 1900);
+    let turn = createTurn("t1", 1000, "user");
+    turn = noteEvent(turn, { type: "agent.notice", backend, level: "info", category: "x" }, 1100);
+    turn = noteEvent(turn, delta, 1250);
+    turn = noteEvent(turn, delta, 1900);
     expect(stampResult(turn, success).time_to_first_token_ms).toBe(250);
   });
 
   test("the agent's own figure wins; without content there is none; a clock that jumps back gives 0", () => {
     const turn = createTurn("t1", 1000, "user");
     expect(stampResult(turn, success)).not.toHaveProperty("time_to_first_token_ms");
-    noteEvent(turn, delta, 400);
-    expect(stampResult(turn, success).time_to_first_token_ms).toBe(0);
-    expect(stampResult(turn, { ...success, time_to_first_token_ms: 7 }).time_to_first_token_ms).toBe(7);
+    const noted = noteEvent(turn, delta, 400);
+    expect(stampResult(noted, success).time_to_first_token_ms).toBe(0);
+    expect(stampResult(noted, { ...success, time_to_first_token_ms: 7 }).time_to_first_token_ms).toBe(7);
   });
+});
+
+test("an event that changes nothing of the turn gives the same turn: nothing is made for it", () => {
+  const delta: AgentEvent = { type: "agent.delta", backend, kind: "text", text: "a" };
+  const noted = noteEvent(createTurn("t", 1000, "user"), delta, 1100);
+  expect(noteEvent(noted, delta, 1200)).toBe(noted);
 });
 
 describe("the result", () => {
@@ -57,18 +63,18 @@ describe("the result", () => {
   });
 
   test("an interrupted turn that the agent calls an error is interrupted", () => {
-    const turn = { ...createTurn("t1", 0, "user"), interrupting: true };
+    const turn = { ...createTurn("t1", 0, "user"), isInterrupted: true };
     expect(stampResult(turn, failure)).toEqual({ ...success, subtype: "interrupted", turn_id: "t1" });
   });
 
   test("a turn that was done before the interrupt reached it stays a success", () => {
-    const turn = { ...createTurn("t1", 0, "user"), interrupting: true };
+    const turn = { ...createTurn("t1", 0, "user"), isInterrupted: true };
     expect(stampResult(turn, success).subtype).toBe("success");
   });
 
   test("a verdict of ours wins over what the agent says", () => {
     const verdict = { code: "auth_failed", message: "log in" };
-    const turn = { ...createTurn("t1", 0, "user"), interrupting: true, verdict };
+    const turn = { ...createTurn("t1", 0, "user"), isInterrupted: true, verdict };
     expect(stampResult(turn, success)).toMatchObject({ subtype: "error", error: verdict });
   });
 
@@ -80,13 +86,22 @@ describe("the result", () => {
 });
 
 test("a turn that we end closes the calls that have no result yet, and no others", () => {
-  const turn = createTurn("t", 1000, "user");
-  const use = (tool_use_id: string, over = {}) =>
-    noteEvent(turn, { type: "agent.tool_use", backend, tool_use_id, name: "x", input: {}, ...over }, 1);
-  use("done");
-  use("open");
-  use("nested", { parent_tool_use_id: "open" });
-  noteEvent(turn, { type: "agent.tool_result", backend, tool_use_id: "done" }, 1);
+  const use = (tool_use_id: string, over = {}): AgentEvent => ({
+    type: "agent.tool_use",
+    backend,
+    tool_use_id,
+    name: "x",
+    input: {},
+    ...over,
+  });
+  const events = [
+    use("done"),
+    use("open"),
+    use("nested", { parent_tool_use_id: "open" }),
+    { type: "agent.tool_result", backend, tool_use_id: "done" } as const,
+  ];
+  const begun = createTurn("t", 1000, "user");
+  const turn = events.reduce((noted, event) => noteEvent(noted, event, 1), begun);
   expect(closingResults(turn, backend)).toMatchObject([
     { type: "agent.tool_result", tool_use_id: "nested", parent_tool_use_id: "open", is_error: true },
     { tool_use_id: "open" },

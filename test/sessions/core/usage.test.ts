@@ -1,7 +1,7 @@
 // Token counters as a reducer (wire facts §4, NormalisedUsage).
 import { expect, test } from "vitest";
-import type { ResultEvent } from "../../src/protocol/events.ts";
-import { addUsage, contextTokens, noUsage } from "../../src/sessions/usage.ts";
+import type { ResultEvent } from "../../../src/protocol/events.ts";
+import { addUsage, contextTokens, noUsage } from "../../../src/sessions/core/usage.ts";
 
 const result = (fields: Partial<ResultEvent>): ResultEvent => ({
   type: "agent.result",

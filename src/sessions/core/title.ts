@@ -1,6 +1,6 @@
 // The title of a session: its first user message, on one line, at most 80 characters.
-import type { UserMessage } from "../protocol/content.ts";
-import { textOf } from "../protocol/message-text.ts";
+import type { UserMessage } from "../../protocol/content.ts";
+import { textOf } from "../../protocol/message-text.ts";
 
 const MAX_LENGTH = 80;
 const MAX_LOOKED_AT = 4_000;

@@ -1,26 +1,38 @@
 // What a client is told when a session cannot do what it asks now.
-import { CodedError } from "../base/coded-error.ts";
-import type { RequestRow } from "../protocol/requests.ts";
+import { CodedError } from "../../base/coded-error.ts";
+import type { RequestRow } from "../../protocol/requests.ts";
+import type { OpenRequest } from "./state.ts";
+
+type Waiting = Pick<OpenRequest, "request_id" | "request_type" | "requested_at_ms" | "title">;
 
 export function unknownSession(session_id: string): CodedError {
   return new CodedError("session_unknown", `no session ${session_id} here, or it belongs to another client`);
 }
 
 /** `waiting`: what keeps the turn from going on. */
-export function busy(waiting?: RequestRow): CodedError {
+export function busy(waiting?: Waiting): CodedError {
   if (waiting !== undefined) return waitsFor(waiting, "session_busy");
   return new CodedError("session_busy", "a turn is in flight; wait for its agent.result or interrupt it");
 }
 
 export function waitsFor(
-  { request_id, request_type, requested_at_ms, payload }: RequestRow,
+  { request_id, request_type, requested_at_ms, title }: Waiting,
   code: "session_busy" | "pending_structured_request" = "pending_structured_request",
 ): CodedError {
-  const message = `the agent is waiting for an answer to "${payload.title}"; answer request ${request_id} first`;
+  const message = `the agent is waiting for an answer to "${title}"; answer request ${request_id} first`;
   return new CodedError(code, message, { data: { request_id, request_type, requested_at_ms } });
 }
 
 export function notAllowed(session_id: string): CodedError {
   const message = `only the owner of session ${session_id} may answer; open it with resume, or let its owner open it with answers: "any"`;
   return new CodedError("answer_not_allowed", message);
+}
+
+/** A row of the ledger as a refusal names it. */
+export function waitingOf({ request_id, request_type, requested_at_ms, payload }: RequestRow): Waiting {
+  return { request_id, request_type, requested_at_ms, title: payload.title };
+}
+
+export function clientGone(): CodedError {
+  return new CodedError("session_unknown", "the client disconnected before it was served");
 }

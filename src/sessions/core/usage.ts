@@ -1,7 +1,7 @@
 // Token counters of a session, as a pure reducer over results.
-import type { ResultEvent } from "../protocol/events.ts";
-import type { SessionRow } from "../protocol/session.ts";
-import { USAGE_KEYS, type Usage } from "../protocol/usage.ts";
+import type { ResultEvent } from "../../protocol/events.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+import { USAGE_KEYS, type Usage } from "../../protocol/usage.ts";
 
 export type UsageFields = Pick<
   SessionRow,

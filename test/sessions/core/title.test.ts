@@ -1,6 +1,6 @@
 // The title: first user message, one line, at most 80 characters (wire facts §8).
 import { expect, test } from "vitest";
-import { titleOf } from "../../src/sessions/title.ts";
+import { titleOf } from "../../../src/sessions/core/title.ts";
 
 const of = (content: unknown) => titleOf({ role: "user", content } as Parameters<typeof titleOf>[0]);
 

@@ -1,0 +1,247 @@
+// The durable queue: one message at a time, in order, when the agent is free. A message is stored before its sender
+// hears of it, and its leaving the queue is stored before the agent gets it: delivered at most once.
+import { CodedError } from "../../base/coded-error.ts";
+import { textOf } from "../../protocol/message-text.ts";
+import type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
+import {
+  enqueue,
+  findRepeated,
+  markCancelled,
+  markDelivered,
+  markFailed,
+  type NewInput,
+  putBack,
+  unqueue,
+} from "./queue.ts";
+import { unknownSession } from "./refusals.ts";
+import { type Failure, isAsking, isClosing, queued, type SessionState, turnOf, type Write } from "./state.ts";
+import type { Step } from "./step.ts";
+import { beginTurn, forgetTurn, setTurn } from "./turn-steps.ts";
+
+const RETRY_MS = 2_000;
+const MAX_RETRY_MS = 60_000;
+/** The history tells what was said; nobody types more, and a file that is sent is a file. */
+const MAX_TEXT = 64 * 1024;
+/** The session has something else to do first; whatever that is lets the queue go on. */
+const LATER: ReadonlySet<string> = new Set(["session_busy", "pending_structured_request"]);
+/** The message did not reach the agent, so its turn never was. */
+const REFUSALS: ReadonlySet<string> = new Set(["invalid_message", "store_failed"]);
+
+const NOT_STORED: Failure = {
+  code: "store_failed",
+  message: "the disk did not take it, so nothing was done; look at the log",
+};
+
+/** What may go to the agent now. */
+export function nextMessage(state: SessionState): QueuedMessage | undefined {
+  if (isClosing(state) || state.around.isQuiet || turnOf(state) !== undefined || isAsking(state))
+    return undefined;
+  // Ended by a person: only a new message of a person starts it again.
+  const [first] = queued(state.row);
+  if (first === undefined || state.row.stopped_at_ms !== undefined) return undefined;
+  const isUnstored = state.writes.some(
+    (write) => write.for === "enqueue" && write.message_id === first.message_id,
+  );
+  return isUnstored ? undefined : first;
+}
+
+export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
+  const { row, phase } = step.state;
+  if (phase.name === "closed") {
+    step.refuse(job_id, unknownSession(row.session_id));
+    return;
+  }
+  try {
+    const known = findRepeated(row, input);
+    if (known !== undefined) {
+      step.reply(job_id, { input: known, position: placeOf(step.state, known.message_id), repeated: true });
+      return;
+    }
+    step.set({ row: enqueue(row, input, step.at_ms).row });
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    step.refuse(job_id, error);
+    return;
+  }
+  const { stopped_at_ms } = row;
+  if (input.kind === "user") step.dropFromRow("stopped_at_ms");
+  const { message_id } = input;
+  const before = input.kind === "user" && stopped_at_ms !== undefined ? { stopped_at_ms } : {};
+  step.write({ for: "enqueue", job_id, message_id, ...before });
+}
+
+export function onCancel(step: Step, job_id: string, message_id: string): void {
+  const { row } = step.state;
+  const place = queued(row).findIndex((entry) => entry.message_id === message_id);
+  const entry = queued(row)[place];
+  const follower = queued(row)[place + 1]?.message_id;
+  if (entry === undefined) {
+    const known = row.inputs?.find((record) => record.message_id === message_id);
+    const why = known === undefined ? "is not known" : `is ${known.state} already`;
+    const message = `message ${message_id} of session ${row.session_id} ${why}`;
+    step.refuse(job_id, { code: "message_unknown", message });
+    return;
+  }
+  step.set({ row: markCancelled(row, message_id).row });
+  step.write({ for: "cancel", job_id, entry, ...(follower === undefined ? {} : { follower }) });
+}
+
+/** A write of the queue has come to its end. */
+export function onQueueWritten(step: Step, write: Write, isStored: boolean): void {
+  switch (write.for) {
+    case "enqueue":
+      if (isStored) enqueued(step, write.job_id, write.message_id);
+      else notEnqueued(step, write);
+      break;
+    case "cancel":
+      if (isStored) cancelled(step, write.job_id, write.entry.message_id);
+      else notCancelled(step, write);
+      break;
+    case "handover":
+      if (step.turn?.turn_id !== write.turn_id) return; // interrupted before the agent had it
+      if (isStored) give(step, write.turn_id, write.entry);
+      else onNotTaken(step, { turn_id: write.turn_id, entry: write.entry, failure: NOT_STORED });
+      break;
+    default:
+  }
+}
+
+function enqueued(step: Step, job_id: string, message_id: string): void {
+  const input = recordOf(step.state, message_id);
+  if (input === undefined) return;
+  step.emit({ kind: "input_changed", input });
+  step.reply(job_id, { input, position: placeOf(step.state, message_id), repeated: false });
+  retryNow(step);
+}
+
+function notEnqueued(step: Step, { job_id, message_id, stopped_at_ms }: Write & { for: "enqueue" }): void {
+  step.set({ row: unqueue(step.state.row, message_id) });
+  if (stopped_at_ms !== undefined) step.setRow({ stopped_at_ms });
+  step.refuse(job_id, NOT_STORED);
+}
+
+function cancelled(step: Step, job_id: string, message_id: string): void {
+  const input = recordOf(step.state, message_id);
+  if (input === undefined) return;
+  tell(step, "input_cancelled", input);
+  step.reply(job_id, { input });
+}
+
+function notCancelled(step: Step, { job_id, entry, follower }: Write & { for: "cancel" }): void {
+  const { row } = step.state;
+  const place = queued(row).findIndex((one) => one.message_id === follower);
+  step.set({ row: putBack(row, entry, place === -1 ? queued(row).length : place).row });
+  step.refuse(job_id, NOT_STORED);
+}
+
+/** Its turn begins; the agent gets it when that is stored. */
+export function handOver(step: Step, entry: QueuedMessage): void {
+  const { message_id } = entry;
+  const delivered = markDelivered(step.state.row, message_id, step.id);
+  step.set({ row: delivered.row, held: undefined, retry_ms: RETRY_MS });
+  beginTurn(step, "user", entry.kind === "wake" ? entry : undefined);
+  if (delivered.record !== undefined) tell(step, "input_delivered", delivered.record, entry);
+  step.write({ for: "handover", turn_id: step.id, entry });
+}
+
+function give(step: Step, turn_id: string, entry: QueuedMessage): void {
+  step.emit({ kind: "give", turn_id, message: entry.message, entry });
+}
+
+export interface NotTaken {
+  readonly turn_id: string;
+  readonly failure: Failure;
+  readonly job_id?: string;
+  readonly entry?: QueuedMessage;
+}
+
+/** The agent did not take a message: one of the queue waits again or has failed, a client is told. */
+export function onNotTaken(step: Step, { turn_id, failure, job_id, entry }: NotTaken): void {
+  const isRefused = REFUSALS.has(failure.code) && step.turn?.turn_id === turn_id;
+  if (failure.code !== "session_busy" && !isRefused) {
+    // A dead agent reports its own end, which closes the turn.
+    const fields = { message: failure.message };
+    step.emit({ kind: "log", level: "warn", event: "session.send_failed", fields });
+    if (job_id !== undefined) step.reply(job_id);
+    return;
+  }
+  // It has just begun a turn of its own: that one goes on, and the client is told to wait for it.
+  if (isRefused) forgetTurn(step);
+  if (job_id !== undefined) step.refuse(job_id, failure);
+  if (entry === undefined) return;
+  if (failure.code === "invalid_message") failInput(step, entry, failure);
+  else keepWaiting(step, entry, failure);
+  step.save();
+}
+
+function failInput(step: Step, entry: QueuedMessage, { code, message }: Failure): void {
+  const failed = markFailed(step.state.row, entry.message_id, { code, message });
+  step.set({ row: failed.row });
+  if (failed.record !== undefined) tell(step, "input_failed", failed.record, entry);
+  step.emit({ kind: "input_failed", message_id: entry.message_id, error: { code, message } });
+}
+
+function keepWaiting(step: Step, entry: QueuedMessage, failure: Failure): void {
+  if (step.turn?.wake?.message_id === entry.message_id) {
+    const { wake: _kept, ...turn } = step.turn;
+    setTurn(step, turn);
+  }
+  const back = putBack(step.state.row, entry);
+  step.set({ row: back.row });
+  if (back.record !== undefined) step.emit({ kind: "input_changed", input: back.record });
+  hold(step, failure);
+}
+
+/** Tried again after a while; a client that sends something tries it at once. */
+export function hold(step: Step, { code, message }: Failure): void {
+  if (LATER.has(code)) return;
+  // There may be room again at any moment, and it is nobody's failure.
+  const retry_ms = code === "session_exists" ? RETRY_MS / 2 : step.state.retry_ms;
+  step.emit({ kind: "log", level: "warn", event: "session.queue_held", fields: { message, retry_ms } });
+  step.set({ held: { message } });
+  if (isClosing(step.state) || step.state.around.isQuiet) return;
+  const [first] = queued(step.state.row);
+  if (first !== undefined && retry_ms > RETRY_MS) {
+    // Told by its id, so once for each message.
+    step.emit({ kind: "input_failed", message_id: first.message_id, error: { code, message } });
+    step.save();
+  }
+  step.set({ retry_ms: Math.min(retry_ms * 2, MAX_RETRY_MS) });
+  step.emit({ kind: "set_timer", name: "retry", ms: retry_ms });
+}
+
+export function retryNow(step: Step): void {
+  if (step.state.held === undefined) return;
+  step.set({ held: undefined });
+  step.emit({ kind: "clear_timer", name: "retry" });
+}
+
+function recordOf({ row }: SessionState, message_id: string): InputRecord | undefined {
+  return row.inputs?.find((record) => record.message_id === message_id);
+}
+
+function placeOf({ row }: SessionState, message_id: string): number {
+  return Math.max(
+    0,
+    queued(row).findIndex((entry) => entry.message_id === message_id),
+  );
+}
+
+function tell(step: Step, category: string, input: InputRecord, entry?: QueuedMessage): void {
+  const { message_id, kind, turn_id, error } = input;
+  step.publish({
+    type: "agent.notice",
+    backend: step.state.row.backend,
+    level: error === undefined ? "info" : "warn",
+    category,
+    ...(entry === undefined ? {} : { text: textOf(entry.message, "\n").slice(0, MAX_TEXT) }),
+    data: {
+      message_id,
+      kind,
+      ...(entry?.from === undefined ? {} : { from: entry.from }),
+      ...(turn_id === undefined ? {} : { turn_id }),
+      ...(error === undefined ? {} : { error }),
+    },
+  });
+  step.emit({ kind: "input_changed", input });
+}

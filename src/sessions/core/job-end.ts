@@ -1,0 +1,151 @@
+// Jobs that end something: an agent that nobody needs, an agent until somebody wants it again, the session for good.
+import { become, done, refuseJob } from "./job-moves.ts";
+import { interruptQueued } from "./job-talk.ts";
+import type { CloseCondition, CloseJob, HaltJob, Job, ReleaseJob, RestJob } from "./jobs.ts";
+import { wakeAgain } from "./queue.ts";
+import { unknownSession } from "./refusals.ts";
+import { stopRun } from "./run-steps.ts";
+import { hasInput, idleSince, isClosing, isEngaged, isForsaken, type SessionState } from "./state.ts";
+import type { Step } from "./step.ts";
+import { idleNotice } from "./turn.ts";
+
+export function rest(step: Step, job: RestJob): void {
+  if (job.stage === undefined) {
+    const isIdle = !isClosing(step.state) && idleSince(step.state) !== undefined && step.turn === undefined;
+    if (!isIdle) {
+      done(step);
+      step.reply(job.job_id, false);
+      return;
+    }
+    become(step, { ...job, stage: "stopping" });
+    stopRun(step, "finish");
+    return;
+  }
+  done(step);
+  step.emit({ kind: "log", level: "info", event: "session.rested" });
+  step.reply(job.job_id, true);
+}
+
+export function halt(step: Step, job: HaltJob): void {
+  if (job.stage === undefined) {
+    if (isClosing(step.state)) {
+      done(step);
+      step.reply(job.job_id);
+      return;
+    }
+    become(step, { ...job, stage: "stopping" });
+    stopRun(step, "now");
+    return;
+  }
+  if (job.stage === "stopping") {
+    step.setRow({ stopped_at_ms: step.at_ms });
+    callOff(step, job.isAsked);
+    become(step, { ...job, stage: "writing", write_id: step.write({ for: "job" }) });
+    return;
+  }
+  const message = "the agent was ended, but the disk did not take that: after a restart it may go on";
+  if (job.isStored === false) {
+    refuseJob(step, job, { code: "store_failed", message });
+    return;
+  }
+  done(step);
+  step.reply(job.job_id);
+}
+
+/** What was to follow the last turn will not follow now. */
+function callOff(step: Step, isAsked: boolean): void {
+  const { unfinished } = step.state;
+  if (unfinished === undefined) return;
+  if (!isAsked) step.emit({ kind: "turn_ended", result: unfinished, goesOn: false });
+  step.set({ unfinished: undefined });
+}
+
+/** A running turn gets its result, then the watchers are told. */
+export function close(step: Step, job: CloseJob): void {
+  const { state } = step;
+  switch (job.stage) {
+    case undefined: {
+      if (state.phase.name === "closed" || !mayClose(state, job.if)) {
+        done(step);
+        step.reply(job.job_id, state.phase.name === "closed");
+        return;
+      }
+      if (job.reason === "idle_timeout" && step.turn !== undefined)
+        step.publish(idleNotice(state.row.backend));
+      if (state.held !== undefined) step.emit({ kind: "clear_timer", name: "retry" });
+      const { turn } = step;
+      // Its turn is cut, and nobody else would wake the session: told once more by the next daemon.
+      if (job.reason === "shutdown" && turn?.wake !== undefined && state.row.stopped_at_ms === undefined) {
+        step.set({ row: wakeAgain(state.row, turn.wake, step.at_ms) });
+      }
+      become(step, { ...job, stage: "stopping" });
+      stopRun(step, "now");
+      return;
+    }
+    case "stopping":
+      become(step, { ...job, stage: "asking" });
+      step.emit({ kind: "settle_ledger", job_id: job.job_id });
+      return;
+    case "asking": {
+      // What its children do must not start it again.
+      if (job.reason === "owner_closed") {
+        step.setRow({ stopped_at_ms: step.at_ms });
+        callOff(step, false);
+      }
+      // What never was is not stored.
+      const isSaved = job.reason === "owner_closed" || state.around.isOwed;
+      const write_id = isSaved ? step.write({ for: "job" }) : step.settle({ for: "job" });
+      become(step, { ...job, stage: "writing", write_id });
+      return;
+    }
+    default:
+      done(step);
+      for (const later of step.state.jobs) refuseLater(step, later);
+      step.set({ phase: { name: "closed" }, owner: {}, jobs: [], held: undefined, unfinished: undefined });
+      step.emit({ kind: "close", reason: job.reason });
+      step.reply(job.job_id, true);
+  }
+}
+
+/** The ledger has done what it can: the last stage of a close begins. */
+export function onLedgerSettled(step: Step, job_id: string): void {
+  const [job] = step.state.jobs;
+  if (job?.kind === "close" && job.job_id === job_id && job.stage === "asking") close(step, job);
+}
+
+function mayClose(state: SessionState, condition: CloseCondition): boolean {
+  if (condition === "always") return true;
+  if (condition === "idle") return idleSince(state) !== undefined;
+  if (condition === "abandoned") return state.owner.client_id === undefined && !hasInput(state);
+  return state.owner.client_id === condition.owner;
+}
+
+/** What waited behind a close: who asked for the same has it, others meet a session that is not there. */
+function refuseLater(step: Step, job: Job): void {
+  const { session_id } = step.state.row;
+  if (job.kind === "close") step.reply(job.job_id, true);
+  else if (job.kind === "rest") step.reply(job.job_id, false);
+  else if (job.kind === "halt") step.reply(job.job_id);
+  else if (job.kind === "interrupt") interruptQueued(step, job);
+  else if (job.kind === "warm") for (const job_id of job.waiters) step.reply(job_id);
+  else if (job.kind === "open" || job.kind === "send" || job.kind === "begin") {
+    step.refuse(job.job_id, unknownSession(session_id));
+  }
+}
+
+export function release(step: Step, job: ReleaseJob): void {
+  const { state } = step;
+  if (job.stage !== undefined || !isForsaken(state) || isEngaged(state) || state.run === undefined) {
+    done(step);
+    return;
+  }
+  become(step, { ...job, stage: "stopping" });
+  stopRun(step, job.how);
+}
+
+/** Nobody is there any more: an agent that has nothing to do is ended. */
+export function letGoNow(step: Step): void {
+  const { state } = step;
+  if (!isForsaken(state) || isEngaged(state) || state.run === undefined) return;
+  step.set({ jobs: [...state.jobs, { kind: "release", how: "now" }] });
+}

@@ -1,0 +1,18 @@
+// How a job goes on: to its next stage, or out of the list.
+import type { Job } from "./jobs.ts";
+import type { Failure } from "./state.ts";
+import type { Step } from "./step.ts";
+
+export function become(step: Step, job: Job): void {
+  step.set({ jobs: [job, ...step.state.jobs.slice(1)] });
+}
+
+/** The first job is over. */
+export function done(step: Step): void {
+  step.set({ jobs: step.state.jobs.slice(1) });
+}
+
+export function refuseJob(step: Step, job: { job_id: string }, failure: Failure): void {
+  done(step);
+  step.refuse(job.job_id, failure);
+}

@@ -1,0 +1,67 @@
+// Jobs that give the agent something to do, or take it away: the owner's message, the queue's next one, an interrupt.
+import { handOver, nextMessage } from "./delivery.ts";
+import { become, done, refuseJob } from "./job-moves.ts";
+import type { DeliverJob, InterruptJob, SendJob, WarmJob } from "./jobs.ts";
+import { busy, unknownSession, waitsFor } from "./refusals.ts";
+import { interruptNow, startRun } from "./run-steps.ts";
+import { isAsking, isClosing, isForsaken } from "./state.ts";
+import type { Step } from "./step.ts";
+import { beginTurn } from "./turn-steps.ts";
+
+export function send(step: Step, job: SendJob): void {
+  const { state } = step;
+  const waiting = state.requests.find(({ isShown }) => isShown);
+  if (isClosing(state) || state.owner.client_id !== job.client_id) {
+    refuseJob(step, job, unknownSession(state.row.session_id));
+    return;
+  }
+  if (step.turn !== undefined) {
+    refuseJob(step, job, busy(waiting));
+    return;
+  }
+  if (waiting !== undefined) {
+    refuseJob(step, job, waitsFor(waiting));
+    return;
+  }
+  if (isAsking(state)) {
+    refuseJob(step, job, busy());
+    return;
+  }
+  if (state.run === undefined) {
+    become(step, { ...job, stage: "starting" });
+    startRun(step, { resume: true, needsRoom: false });
+    return;
+  }
+  done(step);
+  beginTurn(step, "user");
+  step.emit({ kind: "give", turn_id: step.id, message: job.message, job_id: job.job_id });
+}
+
+export function interruptQueued(step: Step, { job_id, client_id }: InterruptJob): void {
+  interruptNow(step, job_id, client_id);
+}
+
+export function deliver(step: Step, job: DeliverJob): void {
+  const { state } = step;
+  const entry = nextMessage(state);
+  if (entry !== undefined && state.run === undefined && job.stage === undefined) {
+    become(step, { ...job, stage: "starting" });
+    startRun(step, { resume: true, needsRoom: true });
+    return;
+  }
+  done(step);
+  // Only now: much may have happened while it started.
+  if (entry !== undefined && state.run !== undefined) handOver(step, entry);
+}
+
+export function warm(step: Step, job: WarmJob): void {
+  const { state } = step;
+  const isWanted = state.run === undefined && !isForsaken(state) && !isClosing(state);
+  if (job.stage === undefined && isWanted) {
+    become(step, { ...job, stage: "starting" });
+    startRun(step, { resume: true, needsRoom: false });
+    return;
+  }
+  done(step);
+  for (const job_id of job.waiters) step.reply(job_id);
+}

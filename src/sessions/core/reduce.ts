@@ -1,0 +1,188 @@
+// The session as a state machine: from one state to the next by what happens, with what is to be done about it. Pure: no
+// I/O, no clock, no timers, no ids of its own. session.ts is the shell that feeds it and performs the effects.
+
+import { nextMessage, onCancel, onEnqueue, onNotTaken, onQueueWritten, retryNow } from "./delivery.ts";
+import type { Effect } from "./effects.ts";
+import type { Input, TimerName } from "./inputs.ts";
+import { letGoNow, onLedgerSettled } from "./job-end.ts";
+import { advance, failStart } from "./job-steps.ts";
+import type { Job } from "./jobs.ts";
+import {
+  hurryStop,
+  interruptNow,
+  interruptRun,
+  onAround,
+  onBusy,
+  onEnded,
+  onInterrupted,
+  onStarted,
+  onStartFailed,
+  onStopped,
+} from "./run-steps.ts";
+import { isBusy, isEngaged, isForsaken, queued, type SessionState, turnOf, type Write } from "./state.ts";
+import { Step } from "./step.ts";
+import { onAuthFailed, onEvent, onOwnTurn, onTaken } from "./turn-steps.ts";
+
+export interface Reduced {
+  readonly state: SessionState;
+  readonly effects: readonly Effect[];
+}
+
+export function reduce(state: SessionState, input: Input): Reduced {
+  const step = new Step(state, input);
+  (TAKE[input.kind] as (step: Step, input: Input) => void)(step, input);
+  return { state: step.state, effects: step.effects };
+}
+
+type Taken<K extends Input["kind"]> = Extract<Input, { kind: K }>;
+
+/** One line an input. */
+const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
+  proceed,
+  job: (step, { job }) => onJob(step, job),
+  interrupt: (step, { job_id, client_id }) => onInterrupt(step, job_id, client_id),
+  enqueue: (step, { job_id, input }) => onEnqueue(step, job_id, input),
+  cancel: (step, { job_id, message_id }) => onCancel(step, job_id, message_id),
+  rename: (step, { job_id, name }) => onRename(step, job_id, name),
+  store: (step, { job_id }) => void step.write({ for: "row", job_id }),
+  left: (step, { client_id }) => onLeft(step, client_id),
+  event: (step, { event }) => onEvent(step, event),
+  turn_started: onOwnTurn,
+  stderr: (step, { line }) => step.publish({ type: "blemeesd.stderr", line }),
+  auth_failed: (step, { message }) => onAuthFailed(step, message),
+  busy: (step, { isBusy: isBusyNow }) => onBusy(step, isBusyNow),
+  asked: (step, { ask }) => step.emit({ kind: "ask", ask }),
+  withdrawn: (step, { native_id, reason }) => step.emit({ kind: "withdraw", native_id, reason }),
+  native_id: (step, { native_session_id }) => {
+    step.setRow({ native_session_id });
+    step.save();
+  },
+  ended: (step, { generation, why }) => onEnded(step, generation, why),
+  started: (step, { generation }) => onStarted(step, generation),
+  start_failed: (step, { generation, failure }) => {
+    onStartFailed(step, generation, failure);
+    failStart(step, failure);
+  },
+  stopped: (step, { generation }) => onStopped(step, generation),
+  interrupted: (step, { generation }) => onInterrupted(step, generation),
+  taken: (step, { turn_id, title, job_id }) => {
+    onTaken(step, turn_id, title);
+    if (job_id !== undefined) step.reply(job_id);
+  },
+  not_taken: onNotTaken,
+  written: (step, { write_id, isStored }) => onWritten(step, write_id, isStored),
+  ledger_settled: (step, { job_id }) => onLedgerSettled(step, job_id),
+  requests: (step, { generation, open }) => {
+    if (generation === step.state.run?.generation) step.set({ requests: open });
+  },
+  around: (step, { around }) => onAround(step, around),
+  timer: (step, { name }) => onTimer(step, name),
+};
+
+/** One step of whatever can go on now. The state tells what that is, so nothing has to remember to ask for it. */
+function proceed(step: Step): void {
+  const { state } = step;
+  if (isOver(state)) noteEnd(step);
+  else if (state.held === undefined && !has(state, "deliver") && nextMessage(state) !== undefined) {
+    step.set({ jobs: [...state.jobs, { kind: "deliver" }] });
+  } else if (state.jobs.length === 0 && isLetGo(state)) {
+    step.set({ jobs: [{ kind: "release", how: "finish" }] });
+  } else advance(step);
+}
+
+/** The work that was to follow the last turn is over or was called off, so that turn was the end after all. */
+function isOver(state: SessionState): boolean {
+  if (state.unfinished === undefined || turnOf(state) !== undefined) return false;
+  return !isBusy(state) && queued(state.row).length === 0;
+}
+
+function noteEnd(step: Step): void {
+  const { unfinished } = step.state;
+  if (unfinished === undefined) return;
+  step.emit({ kind: "turn_ended", result: unfinished, goesOn: false });
+  step.set({ unfinished: undefined });
+  step.save();
+}
+
+/** The agent has nothing to do, and nobody is there who could give it anything. */
+function isLetGo(state: SessionState): boolean {
+  return (
+    state.phase.name === "ready" && isForsaken(state) && !isEngaged(state) && queued(state.row).length === 0
+  );
+}
+
+function onJob(step: Step, job: Job): void {
+  // At once: what waits for an agent that is just starting stays in the queue.
+  if (job.kind === "halt") step.setRow({ stopped_at_ms: step.at_ms });
+  if (job.kind === "open") hurryStop(step);
+  step.set({ jobs: [...step.state.jobs, job] });
+}
+
+/** Not queued, except behind a message whose turn has not begun: that is the turn which is meant. */
+function onInterrupt(step: Step, job_id: string, client_id: string | undefined): void {
+  if (client_id !== undefined && step.turn === undefined && has(step.state, "send")) {
+    step.set({ jobs: [...step.state.jobs, { kind: "interrupt", job_id, client_id }] });
+  } else interruptNow(step, job_id, client_id);
+}
+
+function has({ jobs }: SessionState, kind: Job["kind"]): boolean {
+  return jobs.some((job) => job.kind === kind);
+}
+
+function onRename(step: Step, job_id: string, name: string | null): void {
+  const before = step.state.row.name;
+  setName(step, name ?? undefined);
+  step.write({ for: "name", job_id, before });
+}
+
+function setName(step: Step, name: string | undefined): void {
+  if (name === undefined) step.dropFromRow("name");
+  else step.setRow({ name });
+}
+
+/** The owner is gone (spec §5.9): a turn goes on, a question goes on waiting, an idle agent is ended. */
+function onLeft(step: Step, client_id: string | undefined): void {
+  const { jobs, owner } = step.state;
+  if (jobs.some((job) => job.kind === "open" && job.client_id === client_id)) {
+    const left = jobs.map((job) =>
+      job.kind === "open" && job.client_id === client_id ? { ...job, isGone: true } : job,
+    );
+    step.set({ jobs: left });
+  }
+  if (owner.client_id === undefined || (client_id !== undefined && owner.client_id !== client_id)) return;
+  step.set({ owner: { left_at_ms: step.at_ms } });
+  step.emit({ kind: "disown" });
+  letGoNow(step);
+}
+
+function onWritten(step: Step, write_id: string, isStored: boolean): void {
+  const write = step.state.writes.find((one) => one.write_id === write_id);
+  if (write === undefined) return;
+  step.set({ writes: step.state.writes.filter((one) => one !== write) });
+  if (write.for === "result") return;
+  if (write.for === "job") onJobWritten(step, write_id, isStored);
+  else if (write.for === "row" || write.for === "name") onRowWritten(step, write, isStored);
+  else onQueueWritten(step, write, isStored);
+}
+
+function onJobWritten(step: Step, write_id: string, isStored: boolean): void {
+  const [job, ...later] = step.state.jobs;
+  if (job !== undefined && "write_id" in job && job.write_id === write_id) {
+    step.set({ jobs: [{ ...job, isStored }, ...later] });
+  }
+}
+
+function onRowWritten(step: Step, write: Write & { for: "row" | "name" }, isStored: boolean): void {
+  if (isStored) {
+    step.reply(write.job_id);
+    return;
+  }
+  if (write.for === "name") setName(step, write.before);
+  const message = "the disk did not take it, so nothing was done; look at the log";
+  step.refuse(write.job_id, { code: "store_failed", message });
+}
+
+function onTimer(step: Step, name: TimerName): void {
+  if (name === "retry") retryNow(step);
+  else if (step.turn?.verdict !== undefined) interruptRun(step);
+}

@@ -1,0 +1,78 @@
+// A recorded list of inputs once more through the reducer: what state and effects each led to, and whether that is what
+// was recorded.
+import type { SessionRow } from "../../protocol/session.ts";
+import { activityOf } from "./activity.ts";
+import type { Input } from "./inputs.ts";
+import { reduce } from "./reduce.ts";
+import { initialState } from "./restore.ts";
+import { queued, type SessionState, turnOf } from "./state.ts";
+
+export interface ReplayedStep {
+  line: number;
+  input: Input;
+  state: SessionState;
+  effects: string[];
+  /** What was recorded, where it differs: the code is not the one that made the recording. */
+  recorded?: string[];
+}
+
+/** Throws for a line that is not of a recording, with its number. */
+export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
+  let state: SessionState | undefined;
+  let number = 0;
+  for (const text of lines) {
+    number += 1;
+    if (text.trim() === "") continue;
+    const line = parse(text, number);
+    if (line.row !== undefined) {
+      // A new life of the session in the same file.
+      state = initialState(line.row);
+      continue;
+    }
+    if (state === undefined || line.input === undefined) throw notATrace(number);
+    const reduced = reduce(state, line.input);
+    state = reduced.state;
+    const effects = reduced.effects.map(({ kind }) => kind);
+    const recorded = line.effects ?? [];
+    const isSame = effects.join() === recorded.join();
+    yield { line: number, input: line.input, state, effects, ...(isSame ? {} : { recorded }) };
+  }
+  if (number === 0 || state === undefined) throw notATrace(1);
+}
+
+/** One line for people. */
+export function describe({ line, input, state, effects, recorded }: ReplayedStep): string {
+  const turn = turnOf(state);
+  const facts = [
+    turn === undefined ? undefined : `turn ${turn.turn_id.slice(0, 8)}`,
+    state.jobs.length === 0
+      ? undefined
+      : `jobs ${state.jobs.map(({ kind, stage }) => `${kind}${stage === undefined ? "" : `:${stage}`}`).join(",")}`,
+    queued(state.row).length === 0 ? undefined : `queued ${queued(state.row).length}`,
+    state.requests.length === 0 ? undefined : `asking ${state.requests.length}`,
+    state.held === undefined ? undefined : "held",
+  ].filter((fact) => fact !== undefined);
+  const what =
+    input.kind === "job"
+      ? `job ${input.job.kind}`
+      : input.kind === "event"
+        ? `event ${input.event.type}`
+        : input.kind;
+  const differs = recorded === undefined ? "" : `  [recorded: ${recorded.join(", ") || "nothing"}]`;
+  const where = [state.phase.name, activityOf(state), ...facts].join(", ");
+  return `${String(line).padStart(5)}  ${what.padEnd(24)} ${where}  -> ${effects.join(", ") || "-"}${differs}`;
+}
+
+function parse(text: string, number: number): { row?: SessionRow; input?: Input; effects?: string[] } {
+  try {
+    const line = JSON.parse(text);
+    if (typeof line === "object" && line !== null && ("row" in line || "input" in line)) return line;
+  } catch {
+    // Told below.
+  }
+  throw notATrace(number);
+}
+
+function notATrace(number: number): Error {
+  return new Error(`line ${number} is not of a recording; those are made with BLEMEESD_TRACE_DIR=DIR`);
+}

@@ -1,0 +1,62 @@
+// The other way to a state: from what is stored of a session. A turn that the end of a daemon has cut gets its result.
+import type { ResultEvent } from "../../protocol/events.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+import { markDone, wakeAgain } from "./queue.ts";
+import type { Reduced } from "./reduce.ts";
+import { type CoreRow, type Owner, queued, type SessionState } from "./state.ts";
+import { Step } from "./step.ts";
+import { lastResultOf, syntheticResult } from "./turn.ts";
+import { publishError } from "./turn-steps.ts";
+
+const RETRY_MS = 2_000;
+const TURN_CUT = "the daemon stopped during this turn; send again to continue";
+
+/** Of a row without a turn. */
+export function initialState(row: SessionRow, owner: Owner = {}): SessionState {
+  const { turn: _turn, last_seq: _seq, lost_after: _lost, wakes: _wakes, ...core } = row;
+  return {
+    phase: { name: "cold" },
+    run: undefined,
+    owner,
+    row: core satisfies CoreRow,
+    requests: [],
+    jobs: [],
+    writes: [],
+    held: undefined,
+    retry_ms: RETRY_MS,
+    unfinished: undefined,
+    calmed_at_ms: 0,
+    around: { isOwed: false, isQuiet: false, isFull: false },
+    writeCount: 0,
+  };
+}
+
+/** `result`: the one that the log has of the turn in the row, although the row does not say so. */
+export function restore(
+  row: SessionRow,
+  { at_ms, result, owner }: { at_ms: number; result?: ResultEvent & { turn_id: string }; owner?: Owner },
+): Reduced {
+  const step = new Step(initialState(row, owner), { at_ms, id: "" });
+  if (row.turn !== undefined) closeTurn(step, row.turn, result);
+  return { state: step.state, effects: step.effects };
+}
+
+function closeTurn(
+  step: Step,
+  { turn_id, wake }: NonNullable<SessionRow["turn"]>,
+  found: (ResultEvent & { turn_id: string }) | undefined,
+): void {
+  const { row } = step.state;
+  const isToldAgain = found === undefined && wake !== undefined && row.stopped_at_ms === undefined;
+  if (isToldAgain) step.set({ row: wakeAgain(row, wake, step.at_ms) });
+  const error = { code: "backend_crashed", message: TURN_CUT };
+  const result = found ?? { ...syntheticResult(row.backend, "error", error), turn_id };
+  step.set({ row: markDone(step.state.row, result).row });
+  step.setRow({ last_result: lastResultOf(result, step.at_ms) });
+  step.emit({ kind: "turn_ended", result, goesOn: queued(step.state.row).length > 0 });
+  if (found === undefined) {
+    publishError(step, error.code, error.message);
+    step.emit({ kind: "publish", frame: result, isSynced: true });
+  }
+  step.save();
+}

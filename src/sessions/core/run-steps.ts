@@ -1,0 +1,160 @@
+// The life of the agent's process: started, interrupted, stopped, gone. Who asks for it is job-steps.ts.
+import type { Ended } from "../../backends/types.ts";
+import type { Failure, InterruptingPhase, RunFacts, Surroundings } from "./state.ts";
+import { isBusy, isClosing, isForsaken } from "./state.ts";
+import type { Step } from "./step.ts";
+import { cutTurn, publishError, restPhase, setTurn } from "./turn-steps.ts";
+
+/** Only from `cold`. */
+export function startRun(step: Step, how: { resume: boolean; needsRoom: boolean }): void {
+  const generation = step.id;
+  const run: RunFacts = { generation, isUp: false, hasInit: false, isBusy: false, isPaused: false };
+  step.set({ phase: { name: "starting" }, run });
+  step.emit({ kind: "start", generation, ...how });
+}
+
+export function onStarted(step: Step, generation: string): void {
+  const { run, phase } = step.state;
+  if (run?.generation !== generation) return;
+  step.set({ run: { ...run, isUp: true } });
+  if (phase.name === "starting") step.set({ phase: { name: "ready" } });
+  balance(step);
+}
+
+/** The job that waits for it hears of it too (job-steps.ts). */
+export function onStartFailed(step: Step, generation: string, failure: Failure): void {
+  if (step.state.run?.generation !== generation) return;
+  loseRun(step, "the agent did not start");
+  cutTurn(step, "error", { code: failure.code, message: failure.message });
+  if (step.state.phase.name === "starting") step.set({ phase: { name: "cold" } });
+}
+
+/** Ends the agent; a turn that still runs gets its result. */
+export function stopRun(step: Step, how: "finish" | "now"): void {
+  const { run, phase } = step.state;
+  if (run === undefined) return;
+  const { generation } = run;
+  if (how === "now") {
+    step.emit({ kind: "orphan", generation, message: "the agent was ended" });
+    cutTurn(step, "interrupted");
+    step.set({ requests: [] });
+  }
+  step.set({ phase: { name: "stopping", how } });
+  step.emit({ kind: "stop", generation, how });
+  if (phase.name === "interrupting") for (const job_id of phase.waiters) step.reply(job_id);
+}
+
+/** Who comes back while the old agent is still being let go in peace does not want to wait for that. */
+export function hurryStop(step: Step): void {
+  const { phase, run } = step.state;
+  if (phase.name === "stopping" && phase.how === "finish" && run !== undefined) stopRun(step, "now");
+}
+
+export function onStopped(step: Step, generation: string): void {
+  const { phase, run } = step.state;
+  if (phase.name !== "stopping" || (run !== undefined && run.generation !== generation)) return;
+  if (run !== undefined) loseRun(step, "the agent was ended");
+  step.set({ phase: { name: "cold" } });
+}
+
+/** The process is gone, asked for or not. */
+export function onEnded(step: Step, generation: string, why: Ended): void {
+  if (step.state.run?.generation !== generation) return;
+  const { turn } = step;
+  loseRun(step, `the agent has ended (${why.message})`);
+  if (why.expected || turn?.isInterrupted === true) cutTurn(step, "interrupted");
+  else if (turn !== undefined || why.code !== 0) {
+    if (turn?.verdict === undefined) publishError(step, "backend_crashed", why.message);
+    cutTurn(step, "error", { code: "backend_crashed", message: why.message });
+  }
+  const { name } = step.state.phase;
+  if (name === "ready" || name === "starting") step.set({ phase: { name: "cold" } });
+}
+
+function loseRun(step: Step, message: string): void {
+  const { run } = step.state;
+  if (run === undefined) return;
+  step.emit({ kind: "orphan", generation: run.generation, message });
+  const calmed = run.isBusy ? { calmed_at_ms: step.at_ms } : {};
+  step.set({ run: undefined, requests: [], ...calmed });
+}
+
+export function onBusy(step: Step, isBusyNow: boolean): void {
+  const { run } = step.state;
+  if (run === undefined || run.isBusy === isBusyNow) return;
+  step.set({ run: { ...run, isBusy: isBusyNow }, ...(isBusyNow ? {} : { calmed_at_ms: step.at_ms }) });
+}
+
+/** Backpressure (DESIGN R11): the owner's full outbox or a slow log pauses the agent; a watcher never does. */
+export function onAround(step: Step, around: Surroundings): void {
+  step.set({ around });
+  balance(step);
+}
+
+function balance(step: Step): void {
+  const { run, around } = step.state;
+  if (run?.isUp === true && run.isPaused !== around.isFull) pause(step, run, around.isFull);
+}
+
+function pause(step: Step, run: RunFacts, isPaused: boolean): void {
+  step.set({ run: { ...run, isPaused } });
+  step.emit({ kind: "pause", isPaused });
+}
+
+/** Stops the turn and whatever goes on behind it. `job_id` is told now whether a turn ran, and when it is over. */
+export function interruptNow(step: Step, job_id: string, client_id: string | undefined): void {
+  const { state, turn } = step;
+  const isAllowed = !isClosing(state) && (client_id === undefined || state.owner.client_id === client_id);
+  const isTurn = isAllowed && turn !== undefined;
+  if (isTurn) setTurn(step, { ...turn, isInterrupted: true });
+  step.emit({ kind: "log", level: "info", event: "session.interrupt", fields: { was_idle: !isTurn } });
+  step.emit({ kind: "acknowledge", job_id, was_idle: !isTurn });
+  // Behind the turn there may be sub-agents: they are stopped too, but no result follows.
+  if (isTurn || (isAllowed && isBusy(state))) interruptRun(step, [job_id]);
+  else step.reply(job_id);
+}
+
+/** One attempt at a time: whoever asks meanwhile waits for the same end. */
+export function interruptRun(step: Step, waiters: readonly string[] = []): void {
+  const { phase, run } = step.state;
+  if (phase.name === "interrupting") {
+    step.set({ phase: { ...phase, waiters: [...phase.waiters, ...waiters] } });
+    return;
+  }
+  if (run === undefined || (phase.name !== "turn" && phase.name !== "ready")) {
+    for (const job_id of waiters) step.reply(job_id);
+    return;
+  }
+  const turn = phase.name === "turn" ? { turn: phase.turn, target: phase.turn.turn_id } : {};
+  askToStop(step, run, { name: "interrupting", waiters, ...turn });
+}
+
+function askToStop(step: Step, run: RunFacts, phase: InterruptingPhase): void {
+  step.set({ phase });
+  if (run.isPaused) pause(step, run, false); // a paused agent could not answer
+  step.emit({ kind: "interrupt", generation: run.generation });
+}
+
+/** The agent has stopped what it did, or is known not to. */
+export function onInterrupted(step: Step, generation: string): void {
+  const { phase } = step.state;
+  if (phase.name !== "interrupting") return;
+  if (step.state.run !== undefined && step.state.run.generation !== generation) return;
+  // Not a turn that the agent has begun since.
+  if (phase.turn !== undefined && phase.turn.turn_id === phase.target) cutTurn(step, "interrupted");
+  const { turn, run } =
+    step.state.phase.name === "interrupting" ? { ...step.state.phase, run: step.state.run } : {};
+  // The agent may have begun another one meanwhile, and somebody may have asked to stop that too.
+  if (turn?.isInterrupted === true && run !== undefined) {
+    askToStop(step, run, { name: "interrupting", waiters: phase.waiters, turn, target: turn.turn_id });
+    return;
+  }
+  step.set({ phase: turn === undefined ? restPhase(run) : { name: "turn", turn } });
+  balance(step);
+  // Somebody is there who will go on talking, so a killed agent is started again at once.
+  if (run === undefined && !isForsaken(step.state) && !isClosing(step.state)) {
+    step.set({ jobs: [{ kind: "warm", waiters: phase.waiters }, ...step.state.jobs] });
+    return;
+  }
+  for (const job_id of phase.waiters) step.reply(job_id);
+}

@@ -1,0 +1,180 @@
+// A turn from its beginning to its one result. What the agent says meanwhile only passes through (`passes`), unless it
+// changes what is known of the turn.
+import type { AgentEvent, ResultEvent, SystemInitEvent } from "../../protocol/events.ts";
+import type { QueuedMessage } from "../../protocol/queue.ts";
+import { markDone } from "./queue.ts";
+import { isBusy, queued, type RunFacts, type SessionState, type Turn, turnOf } from "./state.ts";
+import type { Step } from "./step.ts";
+import {
+  closingResults,
+  createTurn,
+  lastResultOf,
+  noteEvent,
+  stampResult,
+  startedNotice,
+  syntheticResult,
+} from "./turn.ts";
+import { addUsage } from "./usage.ts";
+
+/** The event changes nothing but the stream: it need not go through the reducer. Most do not. */
+export function passes(state: SessionState, event: AgentEvent): boolean {
+  const { type } = event;
+  if (isMuted(state) || type === "agent.result" || type === "agent.system_init") return false;
+  const turn = turnOf(state);
+  if (turn === undefined || type === "agent.notice") return true;
+  if (type !== "agent.delta" || !turn.isAnnounced || turn.firstTokenMs === undefined) return false;
+  return turn.isThinking === (event.kind === "thinking");
+}
+
+/** No agent is there, or it is being ended and its turn has its result: what it still says comes too late. */
+function isMuted({ phase }: SessionState): boolean {
+  return (
+    phase.name === "cold" || phase.name === "closed" || (phase.name === "stopping" && phase.how === "now")
+  );
+}
+
+export function onEvent(step: Step, event: AgentEvent): void {
+  if (isMuted(step.state)) return;
+  if (event.type === "agent.result") {
+    if (step.turn === undefined) logExtraResult(step, event);
+    else finishTurn(step, event);
+    return;
+  }
+  if (event.type === "agent.system_init") {
+    step.publish(event);
+    onInit(step, event);
+    return;
+  }
+  const { turn } = step;
+  if (turn !== undefined) {
+    if (!turn.isAnnounced && event.type !== "agent.notice") announce(step, turn);
+    setTurn(step, noteEvent(step.turn ?? turn, event, step.at_ms));
+  }
+  step.publish(event);
+}
+
+function logExtraResult(step: Step, { subtype }: ResultEvent): void {
+  step.emit({ kind: "log", level: "warn", event: "session.extra_result", fields: { subtype } });
+}
+
+function onInit(step: Step, event: SystemInitEvent): void {
+  const { run, row } = step.state;
+  if (run !== undefined) step.set({ run: { ...run, hasInit: true } });
+  const { model, cwd } = event;
+  const rollout_path = event.capabilities?.["rollout_path"];
+  step.setRow({
+    ...(model === undefined ? {} : { model }),
+    ...(cwd === undefined || row.cwd !== undefined ? {} : { cwd }),
+    ...(typeof rollout_path === "string" ? { rollout_path } : {}),
+  });
+  step.save();
+  if (step.turn?.isAnnounced === false) announce(step, step.turn);
+}
+
+/** The agent began a turn by itself. */
+export function onOwnTurn(step: Step): void {
+  const { name } = step.state.phase;
+  if (step.turn === undefined && (name === "starting" || name === "ready" || name === "interrupting")) {
+    beginTurn(step, "agent");
+  }
+}
+
+export function beginTurn(step: Step, origin: Turn["origin"], wake?: QueuedMessage): void {
+  const turn = createTurn(step.id, step.at_ms, origin);
+  setTurn(step, wake === undefined ? turn : { ...turn, wake });
+  step.setRow({ last_active_at_ms: step.at_ms });
+  step.save();
+}
+
+/** The agent has read the message that began the turn. */
+export function onTaken(step: Step, turn_id: string, title: string | undefined): void {
+  if (title !== undefined && step.state.row.title === undefined) step.setRow({ title });
+  step.save();
+  const { turn } = step;
+  if (turn?.turn_id === turn_id && step.state.run?.hasInit === true && !turn.isAnnounced)
+    announce(step, turn);
+}
+
+/** Not retried (spec §9.2): whatever the agent still tries is stopped, and the turn ends as this error. */
+export function onAuthFailed(step: Step, message: string): void {
+  publishError(step, "auth_failed", message);
+  if (step.turn === undefined) return;
+  setTurn(step, { ...step.turn, verdict: { code: "auth_failed", message } });
+  // The result may stand right behind, in what is being read now; only an agent that goes on is stopped.
+  step.emit({ kind: "set_timer", name: "verdict", ms: 0 });
+}
+
+/** The message did not reach the agent, so its turn never was. */
+export function forgetTurn(step: Step): void {
+  dropTurn(step);
+  step.save();
+}
+
+/** The agent will say no more of it. */
+export function cutTurn(
+  step: Step,
+  subtype: "interrupted" | "error",
+  error?: { code: string; message: string },
+): void {
+  if (step.turn === undefined) return;
+  const { backend } = step.state.row;
+  for (const closing of closingResults(step.turn, backend)) step.publish(closing);
+  finishTurn(step, syntheticResult(backend, subtype, error));
+}
+
+/** The one end of every turn. */
+function finishTurn(step: Step, result: ResultEvent): void {
+  const { turn } = step;
+  if (turn === undefined) return;
+  if (!turn.isAnnounced) announce(step, turn);
+  const stamped = stampResult(turn, result);
+  if (stamped.subtype === "interrupted" && step.state.run !== undefined) {
+    step.emit({ kind: "withdraw_all" }); // mutation: interrupt-settles-requests
+  }
+  dropTurn(step);
+  const done = markDone(step.state.row, stamped);
+  step.set({
+    row: {
+      ...done.row,
+      ...addUsage(done.row, stamped, step.at_ms),
+      last_active_at_ms: step.at_ms,
+      last_result: lastResultOf(stamped, step.at_ms, turn.lastText),
+    },
+  });
+  if (done.record !== undefined) step.emit({ kind: "input_changed", input: done.record });
+  const goesOn = queued(step.state.row).length > 0 || isBusy(step.state);
+  step.set({ unfinished: goesOn ? stamped : undefined });
+  step.emit({ kind: "turn_ended", result: stamped, goesOn });
+  step.emit({ kind: "publish", frame: stamped, isSynced: true });
+  step.write({ for: "result" });
+}
+
+export function publishError(step: Step, code: string, message: string): void {
+  step.emit({ kind: "log", level: "info", event: "error.emitted", fields: { code } });
+  step.publish({ type: "blemeesd.error", backend: step.state.row.backend, code, message });
+}
+
+function announce(step: Step, turn: Turn): void {
+  setTurn(step, { ...turn, isAnnounced: true });
+  step.publish(startedNotice(turn, step.state.row.backend));
+}
+
+export function setTurn(step: Step, turn: Turn): void {
+  const { phase } = step.state;
+  if (turnOf(step.state) === turn) return;
+  step.set({ phase: phase.name === "interrupting" ? { ...phase, turn } : { name: "turn", turn } });
+}
+
+function dropTurn(step: Step): void {
+  const { phase, run } = step.state;
+  if (phase.name === "interrupting") {
+    const { turn: _ended, ...rest } = phase;
+    step.set({ phase: rest });
+  } else step.set({ phase: restPhase(run) });
+}
+
+/** What a session without a turn is in. */
+export function restPhase(run: RunFacts | undefined): SessionState["phase"] {
+  if (run === undefined) return { name: "cold" };
+  return { name: run.isUp ? "ready" : "starting" };
+}

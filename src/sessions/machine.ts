@@ -1,0 +1,101 @@
+// Feeds a session's reducer: one input at a time, then its effects in order. What an effect brings about meanwhile waits
+// its turn. When nothing waits any more, whatever the state lets go on goes on, step by step.
+import { randomUUID } from "node:crypto";
+import { activityOf } from "./core/activity.ts";
+import type { Effect } from "./core/effects.ts";
+import type { Happening, Input } from "./core/inputs.ts";
+import { reduce } from "./core/reduce.ts";
+import { isBusy, isSettling, type SessionState, turnOf } from "./core/state.ts";
+
+export interface MachineParts {
+  perform(effect: Effect): void;
+  /** What is stored of the session is different: called before the effects that may write it. */
+  projected(state: SessionState): void;
+  /** What a view shows is different. */
+  changed(): void;
+  /** Keeps what happened, for a bug report. */
+  record?: ((input: Input, effects: readonly Effect[]) => void) | undefined;
+}
+
+export class Machine {
+  readonly #parts: MachineParts;
+  readonly #waiting: Happening[] = [];
+  #state: SessionState;
+  #isTaking = false;
+  #isLater = false;
+  #id = newId();
+
+  constructor(state: SessionState, parts: MachineParts) {
+    this.#state = state;
+    this.#parts = parts;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** An input is being taken: what comes now waits behind it. */
+  get isTaking(): boolean {
+    return this.#isTaking;
+  }
+
+  take(happening: Happening): void {
+    this.#waiting.push(happening);
+    if (this.#isTaking) return;
+    this.#isTaking = true;
+    try {
+      let next = this.#waiting.shift();
+      while (next !== undefined) {
+        const came = this.#step(next);
+        if (came === "reply") this.#proceedLater();
+        next = this.#waiting.shift() ?? (came === "more" && !this.#isLater ? { kind: "proceed" } : undefined);
+      }
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  /** Whoever was answered hears of it before anything that was asked for behind it is done. */
+  #proceedLater(): void {
+    if (this.#isLater) return;
+    this.#isLater = true;
+    setImmediate(() => {
+      this.#isLater = false;
+      this.take({ kind: "proceed" });
+    });
+  }
+
+  #step(happening: Happening): "nothing" | "more" | "reply" {
+    const before = this.#state;
+    const input: Input = { ...happening, at_ms: Date.now(), id: this.#id };
+    const { state, effects } = reduce(before, input);
+    if (happening.kind !== "proceed" || state !== before) this.#parts.record?.(input, effects);
+    if (state === before && effects.length === 0) return happening.kind === "proceed" ? "nothing" : "more";
+    this.#state = state;
+    const turn_id = turnOf(state)?.turn_id;
+    if (turn_id === this.#id || state.run?.generation === this.#id) this.#id = newId();
+    if (state.row !== before.row || turn_id !== turnOf(before)?.turn_id) this.#parts.projected(state);
+    for (const effect of effects) this.#parts.perform(effect);
+    if (looksDifferent(before, state)) this.#parts.changed();
+    return effects.some(isReply) ? "reply" : "more";
+  }
+}
+
+function isReply({ kind }: Effect): boolean {
+  return kind === "reply" || kind === "refuse" || kind === "own";
+}
+
+function newId(): string {
+  return randomUUID().replaceAll("-", "");
+}
+
+function looksDifferent(before: SessionState, state: SessionState): boolean {
+  return (
+    before.row !== state.row ||
+    before.held !== state.held ||
+    isBusy(before) !== isBusy(state) ||
+    isSettling(before) !== isSettling(state) ||
+    before.owner !== state.owner ||
+    activityOf(before) !== activityOf(state)
+  );
+}

@@ -1,0 +1,34 @@
+// Keeps every input of a session in a file (`BLEMEESD_TRACE_DIR`), without what people and agents say, so that a bug
+// can be replayed: `npm run replay FILE`. A line is written before its effects are performed: it survives a crash.
+import { appendFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../base/coded-error.ts";
+import type { Log } from "../base/log.ts";
+import type { SessionRow } from "../protocol/session.ts";
+import type { Effect } from "./core/effects.ts";
+import type { Input } from "./core/inputs.ts";
+import { scrub } from "./core/scrub.ts";
+
+/** Undefined when nothing is kept. */
+export function traceOf(
+  dir: string | undefined,
+  row: SessionRow,
+  log: Log,
+): ((input: Input, effects: readonly Effect[]) => void) | undefined {
+  if (dir === undefined) return undefined;
+  const file = join(dir, `${row.session_id}.jsonl`);
+  let isBroken = false;
+  const write = (line: object) => {
+    if (isBroken) return;
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    } catch (error) {
+      // It is for looking on: the session goes on without it.
+      isBroken = true;
+      log.warn("session.trace_failed", { message: messageOf(error) });
+    }
+  };
+  write({ row: scrub(row) });
+  return (input, effects) => write({ input: scrub(input), effects: effects.map(({ kind }) => kind) });
+}

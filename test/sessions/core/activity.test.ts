@@ -1,0 +1,102 @@
+// What a session is doing, told from its state after what happened to it.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { AgentEvent } from "../../../src/protocol/events.ts";
+import { SESSION_STATES } from "../../../src/protocol/session.ts";
+import { activityOf } from "../../../src/sessions/core/activity.ts";
+import type { Happening } from "../../../src/sessions/core/inputs.ts";
+import { reduce } from "../../../src/sessions/core/reduce.ts";
+import { initialState } from "../../../src/sessions/core/restore.ts";
+import type { OpenRequest } from "../../../src/sessions/core/state.ts";
+import { rowOf } from "../fakes.ts";
+
+const backend = "x";
+const GENERATION = "run";
+const event = (fields: object): Happening => ({ kind: "event", event: { backend, ...fields } as AgentEvent });
+const RESULT = event({ type: "agent.result", subtype: "success" });
+const TEXT = event({ type: "agent.delta", kind: "text", text: "a" });
+const THINKING = event({ type: "agent.delta", kind: "thinking", text: "a" });
+const NOTICE = event({ type: "agent.notice", level: "info", category: "x" });
+const TOOL = event({ type: "agent.tool_use", tool_use_id: "1", name: "x", input: {} });
+const STARTED: Happening = { kind: "started", generation: GENERATION };
+const TURN: Happening = { kind: "turn_started" };
+const ENDED: Happening = {
+  kind: "ended",
+  generation: GENERATION,
+  why: { expected: false, message: "gone", code: 1 },
+};
+
+const requests = (request_type?: OpenRequest["request_type"], isShown = true): Happening => ({
+  kind: "requests",
+  generation: GENERATION,
+  open:
+    request_type === undefined
+      ? []
+      : [{ request_id: "r", request_type, requested_at_ms: 1, title: "may I?", isShown }],
+});
+
+/** From a session whose agent is asked to start. */
+function walk(...happenings: Happening[]) {
+  const take = (state: ReturnType<typeof initialState>, happening: Happening) =>
+    reduce(state, { ...happening, at_ms: 1, id: GENERATION }).state;
+  const asked = take(initialState(rowOf("s")), { kind: "job", job: { kind: "begin", job_id: "j" } });
+  const starting = take(asked, { kind: "proceed" });
+  return activityOf(happenings.reduce(take, starting));
+}
+
+test("an agent that is on its way up is starting, until it runs or is known not to", () => {
+  expect(activityOf(initialState(rowOf("s")))).toBe("stopped");
+  expect(walk()).toBe("starting");
+  expect(walk(STARTED)).toBe("idle");
+  const failure = { code: "spawn_failed", message: "no" };
+  expect(walk({ kind: "start_failed", generation: GENERATION, failure })).toBe("stopped");
+});
+
+test("a run is idle, its turn works, thinks, works again and ends idle", () => {
+  expect(walk(STARTED, TURN)).toBe("working");
+  expect(walk(STARTED, TURN, THINKING)).toBe("thinking");
+  expect(walk(STARTED, TURN, THINKING, TOOL)).toBe("working");
+  expect(walk(STARTED, TURN, THINKING, NOTICE)).toBe("thinking");
+  expect(walk(STARTED, TURN, TEXT, RESULT)).toBe("idle");
+});
+
+test("a request waits for a permission or for input, and its answer lets the turn go on", () => {
+  expect(walk(STARTED, TURN, requests("command"))).toBe("waiting_permission");
+  expect(walk(STARTED, TURN, requests("user_input"))).toBe("waiting_input");
+  expect(walk(STARTED, TURN, requests("user_input"), requests())).toBe("working");
+});
+
+test("a request that is not stored yet, or has its answer, waits for nobody", () => {
+  expect(walk(STARTED, TURN, requests("command", false))).toBe("working");
+});
+
+test("a request that outlives its turn still waits, and its answer leaves the session idle", () => {
+  expect(walk(STARTED, TURN, RESULT, requests("command"))).toBe("waiting_permission");
+  expect(walk(STARTED, TURN, RESULT, requests("command"), requests())).toBe("idle");
+});
+
+test("that nothing waits changes nothing for a session that did not wait", () => {
+  expect(walk(STARTED, TURN, THINKING, requests())).toBe("thinking");
+  expect(walk(STARTED, ENDED, requests())).toBe("stopped");
+});
+
+test("an event that comes late wakes nobody", () => {
+  expect(walk(STARTED, TEXT)).toBe("idle");
+  expect(walk(STARTED, TURN, RESULT, THINKING)).toBe("idle");
+  expect(walk(STARTED, TURN, ENDED, TEXT)).toBe("stopped");
+});
+
+test("that a run is up does not hide the turn that it began while it started", () => {
+  expect(walk(TURN)).toBe("working");
+  expect(walk(TURN, STARTED)).toBe("working");
+});
+
+test("any order of inputs ends in a known state, and no turn works behind its result", () => {
+  const inputs = [TURN, STARTED, ENDED, requests("command"), requests(), TEXT, THINKING, TOOL];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...inputs)), (order) => {
+      expect(SESSION_STATES).toContain(walk(...order));
+      expect(["idle", "starting", "stopped"]).toContain(walk(...order, RESULT, requests()));
+    }),
+  );
+});
