@@ -17,6 +17,7 @@ const SIZES = {
   SOAK_EVENTS: "1000000",
   CHAOS_SEEDS: "20000",
   LEDGER_SEQUENCES: "5000",
+  CORE_SEQUENCES: "100000",
   SWAP_S: "20",
 };
 /** See test/crash/figure.ts. */

@@ -359,6 +359,7 @@ export class Ledger {
     const failure = await this.#options.publisher.publishRequest(stream, next, noticeOf(next)); // mutation: row-with-its-notice
     if (failure !== undefined) return failure;
     open.row = next;
+    open.asker.changed();
     return undefined;
   }
 

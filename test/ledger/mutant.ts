@@ -10,7 +10,12 @@ import type { Sessions } from "./world.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const SESSIONS = join(ROOT, "src/sessions");
 
-export async function loadMutant({ lines }: Pick<Bug, "lines">): Promise<Sessions> {
+export function loadMutant(bug: Pick<Bug, "lines">): Promise<Sessions> {
+  return loadChanged<Sessions>(bug, ["index.ts"]);
+}
+
+/** `entries`: the files of src/sessions whose exports are wanted. */
+export async function loadChanged<T>({ lines }: Pick<Bug, "lines">, entries: string[]): Promise<T> {
   const changed = replaceLines(lines);
   const plugin: Plugin = {
     name: "bug",
@@ -27,11 +32,14 @@ export async function loadMutant({ lines }: Pick<Bug, "lines">): Promise<Session
   const outfile = join(dir, "sessions.mjs");
   try {
     await build({
-      entryPoints: [join(SESSIONS, "index.ts")],
+      stdin: {
+        contents: entries.map((file) => `export * from "./${file}";`).join("\n"),
+        resolveDir: SESSIONS,
+      },
       ...{ bundle: true, platform: "node", format: "esm", target: "node20", packages: "external" },
       ...{ plugins: [plugin], outfile, logLevel: "silent" },
     });
-    return (await import(/* @vite-ignore */ pathToFileURL(outfile).href)) as Sessions;
+    return (await import(/* @vite-ignore */ pathToFileURL(outfile).href)) as T;
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

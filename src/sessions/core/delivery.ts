@@ -13,7 +13,6 @@ import {
   putBack,
   unqueue,
 } from "./queue.ts";
-import { unknownSession } from "./refusals.ts";
 import { type Failure, isAsking, isClosing, queued, type SessionState, turnOf, type Write } from "./state.ts";
 import type { Step } from "./step.ts";
 import { beginTurn, forgetTurn, setTurn } from "./turn-steps.ts";
@@ -42,15 +41,11 @@ export function nextMessage(state: SessionState): QueuedMessage | undefined {
   const isUnstored = state.writes.some(
     (write) => write.for === "enqueue" && write.message_id === first.message_id,
   );
-  return isUnstored ? undefined : first;
+  return isUnstored ? undefined : first; // mutation: only-stored-is-delivered
 }
 
 export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
-  const { row, phase } = step.state;
-  if (phase.name === "closed") {
-    step.refuse(job_id, unknownSession(row.session_id));
-    return;
-  }
+  const { row } = step.state;
   try {
     const known = findRepeated(row, input);
     if (known !== undefined) {
@@ -76,10 +71,7 @@ export function onCancel(step: Step, job_id: string, message_id: string): void {
   const entry = queued(row)[place];
   const follower = queued(row)[place + 1]?.message_id;
   if (entry === undefined) {
-    const known = row.inputs?.find((record) => record.message_id === message_id);
-    const why = known === undefined ? "is not known" : `is ${known.state} already`;
-    const message = `message ${message_id} of session ${row.session_id} ${why}`;
-    step.refuse(job_id, { code: "message_unknown", message });
+    step.refuse(job_id, notWaiting(step.state, message_id));
     return;
   }
   step.set({ row: markCancelled(row, message_id).row });
@@ -108,7 +100,7 @@ export function onQueueWritten(step: Step, write: Write, isStored: boolean): voi
 
 function enqueued(step: Step, job_id: string, message_id: string): void {
   const input = recordOf(step.state, message_id);
-  if (input === undefined) return;
+  if (input === undefined) throw new Error(`message ${message_id} is stored and not there`);
   step.emit({ kind: "input_changed", input });
   step.reply(job_id, { input, position: placeOf(step.state, message_id), repeated: false });
   retryNow(step);
@@ -122,9 +114,22 @@ function notEnqueued(step: Step, { job_id, message_id, stopped_at_ms }: Write & 
 
 function cancelled(step: Step, job_id: string, message_id: string): void {
   const input = recordOf(step.state, message_id);
-  if (input === undefined) return;
+  if (input === undefined) {
+    // Meanwhile it turned out that it could not be stored in the first place.
+    step.refuse(job_id, notWaiting(step.state, message_id));
+    return;
+  }
   tell(step, "input_cancelled", input);
   step.reply(job_id, { input });
+}
+
+function notWaiting(state: SessionState, message_id: string): Failure {
+  const known = recordOf(state, message_id);
+  const why = known === undefined ? "is not known" : `is ${known.state} already`;
+  return {
+    code: "message_unknown",
+    message: `message ${message_id} of session ${state.row.session_id} ${why}`,
+  };
 }
 
 function notCancelled(step: Step, { job_id, entry, follower }: Write & { for: "cancel" }): void {
@@ -138,10 +143,10 @@ function notCancelled(step: Step, { job_id, entry, follower }: Write & { for: "c
 export function handOver(step: Step, entry: QueuedMessage): void {
   const { message_id } = entry;
   const delivered = markDelivered(step.state.row, message_id, step.id);
-  step.set({ row: delivered.row, held: undefined, retry_ms: RETRY_MS });
+  step.set({ row: delivered.row, held: undefined, retry_ms: RETRY_MS }); // mutation: leaves-the-queue
   beginTurn(step, "user", entry.kind === "wake" ? entry : undefined);
   if (delivered.record !== undefined) tell(step, "input_delivered", delivered.record, entry);
-  step.write({ for: "handover", turn_id: step.id, entry });
+  step.write({ for: "handover", turn_id: step.id, entry }); // mutation: stored-before-given
 }
 
 function give(step: Step, turn_id: string, entry: QueuedMessage): void {
@@ -157,6 +162,10 @@ export interface NotTaken {
 
 /** The agent did not take a message: one of the queue waits again or has failed, a client is told. */
 export function onNotTaken(step: Step, { turn_id, failure, job_id, entry }: NotTaken): void {
+  if (step.state.phase.name === "closed") {
+    if (job_id !== undefined) step.refuse(job_id, failure);
+    return;
+  }
   const isRefused = REFUSALS.has(failure.code) && step.turn?.turn_id === turn_id;
   if (failure.code !== "session_busy" && !isRefused) {
     // A dead agent reports its own end, which closes the turn.
@@ -165,13 +174,14 @@ export function onNotTaken(step: Step, { turn_id, failure, job_id, entry }: NotT
     if (job_id !== undefined) step.reply(job_id);
     return;
   }
-  // It has just begun a turn of its own: that one goes on, and the client is told to wait for it.
-  if (isRefused) forgetTurn(step);
+  if (entry !== undefined) {
+    if (failure.code === "invalid_message") failInput(step, entry, failure);
+    else keepWaiting(step, entry, failure);
+    step.save();
+  }
+  // Otherwise it has just begun a turn of its own: that one goes on, and the client is told to wait for it.
+  if (isRefused) forgetTurn(step, failure);
   if (job_id !== undefined) step.refuse(job_id, failure);
-  if (entry === undefined) return;
-  if (failure.code === "invalid_message") failInput(step, entry, failure);
-  else keepWaiting(step, entry, failure);
-  step.save();
 }
 
 function failInput(step: Step, entry: QueuedMessage, { code, message }: Failure): void {

@@ -100,7 +100,7 @@ export function close(step: Step, job: CloseJob): void {
     }
     default:
       done(step);
-      for (const later of step.state.jobs) refuseLater(step, later);
+      for (const later of step.state.jobs) refuseLater(step, later); // mutation: close-answers-everybody
       step.set({ phase: { name: "closed" }, owner: {}, jobs: [], held: undefined, unfinished: undefined });
       step.emit({ kind: "close", reason: job.reason });
       step.reply(job.job_id, true);

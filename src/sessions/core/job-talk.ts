@@ -44,7 +44,8 @@ export function interruptQueued(step: Step, { job_id, client_id }: InterruptJob)
 export function deliver(step: Step, job: DeliverJob): void {
   const { state } = step;
   const entry = nextMessage(state);
-  if (entry !== undefined && state.run === undefined && job.stage === undefined) {
+  const needsAgent = entry !== undefined && state.run === undefined; // mutation: one-agent-at-a-time
+  if (needsAgent && job.stage === undefined) {
     become(step, { ...job, stage: "starting" });
     startRun(step, { resume: true, needsRoom: true });
     return;

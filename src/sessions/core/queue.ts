@@ -112,6 +112,9 @@ export function markDelivered<R extends QueueRow>(row: R, message_id: string, tu
 
 /** The agent did not take it after all, or it could not be called off: it waits again where it was. */
 export function putBack<R extends QueueRow>(row: R, entry: QueuedMessage, place = 0): Queued<R> {
+  // It never was: it could not be stored in the first place.
+  const isKnown = row.inputs?.some(({ message_id }) => message_id === entry.message_id); // mutation: unstored-never-was
+  if (isKnown !== true) return { row, record: undefined };
   const queue = (row.queue ?? []).toSpliced(place, 0, entry);
   return change({ ...row, queue }, entry.message_id, { state: "queued", turn_id: undefined });
 }

@@ -7,6 +7,7 @@ import type { Input, TimerName } from "./inputs.ts";
 import { letGoNow, onLedgerSettled } from "./job-end.ts";
 import { advance, failStart } from "./job-steps.ts";
 import type { Job } from "./jobs.ts";
+import { unknownSession } from "./refusals.ts";
 import {
   hurryStop,
   interruptNow,
@@ -19,7 +20,16 @@ import {
   onStartFailed,
   onStopped,
 } from "./run-steps.ts";
-import { isBusy, isEngaged, isForsaken, queued, type SessionState, turnOf, type Write } from "./state.ts";
+import {
+  isBusy,
+  isClosing,
+  isEngaged,
+  isForsaken,
+  queued,
+  type SessionState,
+  turnOf,
+  type Write,
+} from "./state.ts";
 import { Step } from "./step.ts";
 import { onAuthFailed, onEvent, onOwnTurn, onTaken } from "./turn-steps.ts";
 
@@ -41,10 +51,11 @@ const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
   proceed,
   job: (step, { job }) => onJob(step, job),
   interrupt: (step, { job_id, client_id }) => onInterrupt(step, job_id, client_id),
-  enqueue: (step, { job_id, input }) => onEnqueue(step, job_id, input),
-  cancel: (step, { job_id, message_id }) => onCancel(step, job_id, message_id),
-  rename: (step, { job_id, name }) => onRename(step, job_id, name),
-  store: (step, { job_id }) => void step.write({ for: "row", job_id }),
+  enqueue: (step, { job_id, input }) => unlessClosing(step, job_id, () => onEnqueue(step, job_id, input)),
+  cancel: (step, { job_id, message_id }) =>
+    unlessClosing(step, job_id, () => onCancel(step, job_id, message_id)),
+  rename: (step, { job_id, name }) => unlessClosing(step, job_id, () => onRename(step, job_id, name)),
+  store: (step, { job_id }) => unlessClosing(step, job_id, () => void step.write({ for: "row", job_id })),
   left: (step, { client_id }) => onLeft(step, client_id),
   event: (step, { event }) => onEvent(step, event),
   turn_started: onOwnTurn,
@@ -78,6 +89,13 @@ const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
   around: (step, { around }) => onAround(step, around),
   timer: (step, { name }) => onTimer(step, name),
 };
+
+/** Of a session that is on its way out nothing is changed any more. */
+function unlessClosing(step: Step, job_id: string, change: () => void): void {
+  if (isClosing(step.state))
+    step.refuse(job_id, unknownSession(step.state.row.session_id)); // mutation: closed-stays-closed
+  else change();
+}
 
 /** One step of whatever can go on now. The state tells what that is, so nothing has to remember to ask for it. */
 function proceed(step: Step): void {
@@ -165,11 +183,11 @@ function onWritten(step: Step, write_id: string, isStored: boolean): void {
   else onQueueWritten(step, write, isStored);
 }
 
+/** Not always the first job's: an agent that an interrupt has killed is started again in front of it. */
 function onJobWritten(step: Step, write_id: string, isStored: boolean): void {
-  const [job, ...later] = step.state.jobs;
-  if (job !== undefined && "write_id" in job && job.write_id === write_id) {
-    step.set({ jobs: [{ ...job, isStored }, ...later] });
-  }
+  const isIts = (job: Job) => "write_id" in job && job.write_id === write_id;
+  const jobs = step.state.jobs.map((job) => (isIts(job) ? { ...job, isStored } : job));
+  step.set({ jobs });
 }
 
 function onRowWritten(step: Step, write: Write & { for: "row" | "name" }, isStored: boolean): void {

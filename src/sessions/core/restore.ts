@@ -37,7 +37,7 @@ export function restore(
   { at_ms, result, owner }: { at_ms: number; result?: ResultEvent & { turn_id: string }; owner?: Owner },
 ): Reduced {
   const step = new Step(initialState(row, owner), { at_ms, id: "" });
-  if (row.turn !== undefined) closeTurn(step, row.turn, result);
+  if (row.turn !== undefined) closeTurn(step, row.turn, result); // mutation: restart-ends-turns
   return { state: step.state, effects: step.effects };
 }
 

@@ -76,7 +76,7 @@ function loseRun(step: Step, message: string): void {
   if (run === undefined) return;
   step.emit({ kind: "orphan", generation: run.generation, message });
   const calmed = run.isBusy ? { calmed_at_ms: step.at_ms } : {};
-  step.set({ run: undefined, requests: [], ...calmed });
+  step.set({ run: undefined, requests: [], ...calmed }); // mutation: dead-agents-ask-nothing
 }
 
 export function onBusy(step: Step, isBusyNow: boolean): void {
@@ -141,7 +141,7 @@ export function onInterrupted(step: Step, generation: string): void {
   if (phase.name !== "interrupting") return;
   if (step.state.run !== undefined && step.state.run.generation !== generation) return;
   // Not a turn that the agent has begun since.
-  if (phase.turn !== undefined && phase.turn.turn_id === phase.target) cutTurn(step, "interrupted");
+  if (phase.turn !== undefined && phase.turn.turn_id === phase.target) cutTurn(step, "interrupted"); // mutation: interrupt-ends-its-turn
   const { turn, run } =
     step.state.phase.name === "interrupting" ? { ...step.state.phase, run: step.state.run } : {};
   // The agent may have begun another one meanwhile, and somebody may have asked to stop that too.

@@ -3,7 +3,15 @@
 import type { AgentEvent, ResultEvent, SystemInitEvent } from "../../protocol/events.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import { markDone } from "./queue.ts";
-import { isBusy, queued, type RunFacts, type SessionState, type Turn, turnOf } from "./state.ts";
+import {
+  type Failure,
+  isBusy,
+  queued,
+  type RunFacts,
+  type SessionState,
+  type Turn,
+  turnOf,
+} from "./state.ts";
 import type { Step } from "./step.ts";
 import {
   closingResults,
@@ -88,6 +96,7 @@ export function beginTurn(step: Step, origin: Turn["origin"], wake?: QueuedMessa
 
 /** The agent has read the message that began the turn. */
 export function onTaken(step: Step, turn_id: string, title: string | undefined): void {
+  if (step.state.phase.name === "closed") return;
   if (title !== undefined && step.state.row.title === undefined) step.setRow({ title });
   step.save();
   const { turn } = step;
@@ -104,8 +113,9 @@ export function onAuthFailed(step: Step, message: string): void {
   step.emit({ kind: "set_timer", name: "verdict", ms: 0 });
 }
 
-/** The message did not reach the agent, so its turn never was. */
-export function forgetTurn(step: Step): void {
+/** The message did not reach the agent, so its turn never was; unless it was told of, then it has failed. */
+export function forgetTurn(step: Step, { code, message }: Failure): void {
+  if (step.turn?.isAnnounced === true) cutTurn(step, "error", { code, message }); // mutation: told-turns-end
   dropTurn(step);
   step.save();
 }
@@ -131,7 +141,7 @@ function finishTurn(step: Step, result: ResultEvent): void {
   if (stamped.subtype === "interrupted" && step.state.run !== undefined) {
     step.emit({ kind: "withdraw_all" }); // mutation: interrupt-settles-requests
   }
-  dropTurn(step);
+  dropTurn(step); // mutation: ended-turns-are-gone
   const done = markDone(step.state.row, stamped);
   step.set({
     row: {
@@ -145,7 +155,7 @@ function finishTurn(step: Step, result: ResultEvent): void {
   const goesOn = queued(step.state.row).length > 0 || isBusy(step.state);
   step.set({ unfinished: goesOn ? stamped : undefined });
   step.emit({ kind: "turn_ended", result: stamped, goesOn });
-  step.emit({ kind: "publish", frame: stamped, isSynced: true });
+  step.emit({ kind: "publish", frame: stamped, isSynced: true }); // mutation: turn-has-its-result
   step.write({ for: "result" });
 }
 
@@ -167,6 +177,7 @@ export function setTurn(step: Step, turn: Turn): void {
 
 function dropTurn(step: Step): void {
   const { phase, run } = step.state;
+  if (step.turn === undefined) return;
   if (phase.name === "interrupting") {
     const { turn: _ended, ...rest } = phase;
     step.set({ phase: rest });

@@ -1,0 +1,66 @@
+// Random lists of commands for the world of a session's core, weighted so that sessions get somewhere.
+import fc from "fast-check";
+import type { Command } from "./world.ts";
+
+const client = fc.constantFrom("ann", "bob");
+const is = fc.boolean();
+/** Most things go well. */
+const isGood = fc.boolean().chain((first) => (first ? fc.constant(true) : fc.boolean()));
+const of = fc.constantFrom("start", "stop", "interrupt", "give", "ledger", "timer");
+
+const COMMAND: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("disk" as const), isGood }) },
+  { weight: 12, arbitrary: fc.record({ do: fc.constant("outcome" as const), of, isGood }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("open" as const), client, resume: is, options: is }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("send" as const), client }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("enqueue" as const), wake: is, first: is }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("cancel" as const), which: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("leave" as const), client }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("interrupt" as const),
+      client: fc.constantFrom("ann", "bob", undefined),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("rest" as const, "halt" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("close" as const),
+      if: fc.constantFrom(
+        "always" as const,
+        "abandoned" as const,
+        "idle" as const,
+        "owner" as const,
+        "shutdown" as const,
+      ),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("say" as const),
+      what: fc.constantFrom("text", "thinking", "tool", "tool_done", "init", "notice", "result", "failure"),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        "own_turn" as const,
+        "ask" as const,
+        "answer" as const,
+        "withdraw" as const,
+        "auth_failed" as const,
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("busy" as const), is }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("die" as const), code: fc.constantFrom(0, 1) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("pressure" as const), isFull: is }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const) }) },
+);
+
+export const START = fc.record({ managed: fc.boolean(), queued: fc.boolean() });
+export const COMMANDS = fc.array(COMMAND, { minLength: 5, maxLength: 50, size: "max" });

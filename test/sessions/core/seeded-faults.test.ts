@@ -1,0 +1,61 @@
+// Are the rules worth anything? They must find each of these faults, which somebody could make by accident.
+import { expect, test } from "vitest";
+import { loadChanged } from "../../ledger/mutant.ts";
+import { seek } from "./rules.ts";
+import type { Core } from "./world.ts";
+
+/** Fixed, so that what is found today is found tomorrow. */
+const SEED = 14;
+const SEQUENCES = 3_000;
+const LIMIT_MS = 120_000;
+const FILES = ["core/reduce.ts", "core/restore.ts", "core/state.ts"];
+
+const FAULTS: [string, Record<string, string>][] = [
+  ["a turn ends without a result", { "turn-has-its-result": "" }],
+  ["a turn that has ended is still there", { "ended-turns-are-gone": "" }],
+  ["a turn that clients know of is forgotten", { "told-turns-end": "" }],
+  [
+    "what a dead agent asked goes on waiting",
+    { "dead-agents-ask-nothing": "step.set({ run: undefined, ...calmed });" },
+  ],
+  ["an interrupt that the agent does not answer leaves the turn", { "interrupt-ends-its-turn": "" }],
+  [
+    "a message is given before its leaving the queue is stored",
+    {
+      "stored-before-given": 'step.emit({ kind: "give", turn_id: step.id, message: entry.message, entry });',
+    },
+  ],
+  [
+    "a message stays in the queue when it is delivered",
+    {
+      "leaves-the-queue":
+        "step.set({ row: { ...delivered.row, queue: step.state.row.queue ?? [] }, held: undefined });",
+    },
+  ],
+  ["a message that could not be stored comes back", { "unstored-never-was": "const isKnown = true;" }],
+  ["a closed session takes messages", { "closed-stays-closed": "if (job_id === undefined) return;" }],
+  ["a restart leaves a cut turn open", { "restart-ends-turns": "" }],
+  ["what waits behind a close is never answered", { "close-answers-everybody": "" }],
+  [
+    "an agent is started although one runs",
+    { "one-agent-at-a-time": "const needsAgent = entry !== undefined;" },
+  ],
+];
+
+test(
+  "without a fault the same sequences find nothing",
+  async () => {
+    const core = await loadChanged<Core>({ lines: {} }, FILES);
+    expect(seek({ core, sequences: SEQUENCES, seed: SEED })).toBeUndefined();
+  },
+  LIMIT_MS,
+);
+
+test.each(FAULTS)(
+  "the rules find: %s",
+  async (_name, lines) => {
+    const core = await loadChanged<Core>({ lines }, FILES);
+    expect(seek({ core, sequences: SEQUENCES, seed: SEED })).toContain("Counterexample");
+  },
+  LIMIT_MS,
+);

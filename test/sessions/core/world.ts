@@ -1,0 +1,558 @@
+// The surroundings of a session's core, made of data: an agent, a disk and clients that do what a list of commands says.
+// Every effect is carried out here, its outcome waits until a command lets it happen, and the rules are checked on the way.
+import type { AgentEvent } from "../../../src/protocol/events.ts";
+import type { SessionRow } from "../../../src/protocol/session.ts";
+import type { Effect } from "../../../src/sessions/core/effects.ts";
+import type { Happening } from "../../../src/sessions/core/inputs.ts";
+import type { CloseCondition, Job } from "../../../src/sessions/core/jobs.ts";
+import type { Reduced } from "../../../src/sessions/core/reduce.ts";
+import type { OpenRequest, SessionState } from "../../../src/sessions/core/state.ts";
+import { rowOf } from "../fakes.ts";
+
+/** The code under test: the true one, or one with a bug. */
+export interface Core {
+  reduce(state: SessionState, input: Happening & { at_ms: number; id: string }): Reduced;
+  restore(
+    row: SessionRow,
+    how: { at_ms: number; result?: AgentEvent & { type: "agent.result"; turn_id: string } },
+  ): Reduced;
+  rowOf(state: SessionState): Omit<SessionRow, "last_seq">;
+}
+
+export type Command =
+  | { do: "open"; client: string; resume: boolean; options: boolean }
+  | { do: "send"; client: string }
+  | { do: "leave"; client: string }
+  | { do: "interrupt"; client: string | undefined }
+  | { do: "enqueue"; wake: boolean; first: boolean }
+  | { do: "cancel"; which: number }
+  | { do: "rest" | "halt" }
+  | { do: "close"; if: "always" | "abandoned" | "idle" | "owner" | "shutdown" }
+  | { do: "say"; what: "text" | "thinking" | "tool" | "tool_done" | "init" | "notice" | "result" | "failure" }
+  | { do: "own_turn" | "ask" | "answer" | "withdraw" | "auth_failed" }
+  | { do: "busy"; is: boolean }
+  | { do: "die"; code: number }
+  /** Lets the next outcome of a kind happen, well or badly. */
+  | { do: "outcome"; of: Outcome["kind"]; isGood: boolean }
+  | { do: "disk"; isGood: boolean }
+  | { do: "pressure"; isFull: boolean }
+  | { do: "crash" };
+
+type Outcome =
+  | { kind: "start"; generation: string }
+  | { kind: "stop"; generation: string }
+  | { kind: "interrupt"; generation: string }
+  | { kind: "give"; effect: Effect & { kind: "give" } }
+  | { kind: "ledger"; job_id: string }
+  | { kind: "timer"; name: "retry" | "verdict" };
+
+/** What is on its way to the disk, in order. */
+type Pending = { frame: object } | { write_id: string } | "row";
+
+/** Somebody waits for an answer. `messages`: how many had come before. */
+interface Asked {
+  happening: Happening;
+  messages: number;
+  message_id?: string;
+}
+
+interface Shown {
+  category?: string;
+  data?: { turn_id?: string };
+}
+
+/** One write under way. */
+interface Flight {
+  items: Pending[];
+  row: Omit<SessionRow, "last_seq"> | undefined;
+}
+
+const BACKEND = "fake";
+/** What a closed session may still ask for: telling those who wait. */
+const AFTER_CLOSE = new Set<Effect["kind"]>(["reply", "refuse", "acknowledge", "log", "input_changed"]);
+
+export class World {
+  readonly #core: Core;
+  state: SessionState;
+  #now = 1_000;
+  #ids = 0;
+  #outcomes: Outcome[] = [];
+  #pending: Pending[] = [];
+  #flight: Flight | undefined;
+  /** The generation of the process that lives. */
+  #alive: string | undefined;
+  #open: OpenRequest[] = [];
+  /** What the disk has. */
+  #disk: Omit<SessionRow, "last_seq">;
+  #stored: object[] = [];
+  /** What clients have seen, stored or not. */
+  readonly shown: Record<string, unknown>[] = [];
+  /** Turns that clients were told of. */
+  #turns = new Set<string>();
+  /** How often each message of the queue was taken by an agent. */
+  readonly #taken = new Map<string, number>();
+  readonly #cancelled = new Set<string>();
+  readonly #waiting = new Map<string, Asked>();
+  /** How many messages and opens came so far. */
+  #messages = 0;
+  hadTrouble = false;
+  readonly seen = new Set<string>();
+
+  constructor(core: Core, { managed, queued }: { managed: boolean; queued: boolean }) {
+    this.#core = core;
+    const row = { ...rowOf("s"), backend: BACKEND, ...(managed ? { managed: true } : {}) };
+    this.#disk = row;
+    this.state = core.restore(row, { at_ms: this.#now }).state;
+    if (managed) this.#job({ kind: "begin", job_id: this.#id("j") });
+    if (queued) this.run({ do: "enqueue", wake: false, first: false });
+  }
+
+  run(command: Command): void {
+    this.#now += 1;
+    switch (command.do) {
+      case "open": {
+        const { client, resume } = command;
+        const options = command.options ? { options: { cwd: "/elsewhere" } } : {};
+        this.#job({
+          kind: "open",
+          job_id: this.#id("j"),
+          client_id: client,
+          isGone: false,
+          resume,
+          ...options,
+        });
+        break;
+      }
+      case "send": {
+        const message = { role: "user" as const, content: "hello" };
+        this.#job({ kind: "send", job_id: this.#id("j"), client_id: command.client, message });
+        break;
+      }
+      case "leave":
+        this.take({ kind: "left", client_id: command.client });
+        break;
+      case "interrupt": {
+        const { client } = command;
+        const job_id = this.#id("j");
+        this.#ask(job_id, {
+          kind: "interrupt",
+          job_id,
+          ...(client === undefined ? {} : { client_id: client }),
+        });
+        break;
+      }
+      case "enqueue":
+        this.#enqueue(command);
+        break;
+      case "cancel": {
+        const queue = this.state.row.queue ?? [];
+        const entry = queue[command.which % Math.max(1, queue.length)];
+        const job_id = this.#id("j");
+        const message_id = entry?.message_id ?? "unknown";
+        this.#ask(job_id, { kind: "cancel", job_id, message_id }, message_id);
+        break;
+      }
+      case "rest":
+        this.#job({ kind: "rest", job_id: this.#id("j") });
+        break;
+      case "halt":
+        this.#job({ kind: "halt", job_id: this.#id("j"), isAsked: false });
+        break;
+      case "close":
+        if (command.if === "owner") this.close({ owner: "ann" });
+        else if (command.if === "shutdown") this.close("always", "shutdown");
+        else this.close(command.if);
+        break;
+      case "say":
+        this.#say(command.what);
+        break;
+      case "own_turn":
+        if (this.#alive !== undefined) this.take({ kind: "turn_started" });
+        break;
+      case "auth_failed":
+        if (this.#alive !== undefined) this.take({ kind: "auth_failed", message: "log in" });
+        break;
+      case "ask":
+        this.#asks();
+        break;
+      case "answer":
+      case "withdraw":
+        this.#open = this.#open.slice(1);
+        this.#tellRequests();
+        break;
+      case "busy":
+        if (this.#isUp) this.take({ kind: "busy", isBusy: command.is });
+        break;
+      case "die":
+        if (this.#isUp) this.#die({ expected: false, message: "it died", code: command.code });
+        break;
+      case "outcome":
+        this.#outcome(command.of, command.isGood);
+        break;
+      case "disk":
+        this.#flush(command.isGood);
+        break;
+      case "pressure":
+        this.take({ kind: "around", around: { ...this.state.around, isFull: command.isFull } });
+        break;
+      case "crash":
+        this.#crash();
+    }
+  }
+
+  close(condition: CloseCondition, reason = "owner_closed"): void {
+    this.#job({ kind: "close", job_id: this.#id("j"), reason, if: condition });
+  }
+
+  /** The daemon delivers nothing any more. */
+  quiet(): void {
+    this.take({ kind: "around", around: { ...this.state.around, isQuiet: true } });
+  }
+
+  /** The agent ends as one does that was asked to. */
+  end(): void {
+    if (this.#isUp) this.#die({ expected: true, message: "ended", code: 0 });
+  }
+
+  /** Lets everything happen that is on its way, well, until nothing is. */
+  settle(): void {
+    for (let round = 0; round < 500; round += 1) {
+      this.#flush(true);
+      const [next] = this.#outcomes;
+      const isWriting = this.#flight !== undefined || this.#pending.length > 0;
+      if (next === undefined && !isWriting) return;
+      if (next !== undefined) this.#outcome(next.kind, true);
+    }
+    throw new Error("it never settles");
+  }
+
+  /** Takes an input and whatever goes on behind it, as the shell does. */
+  take(happening: Happening): void {
+    let next: Happening | undefined = happening;
+    for (let steps = 0; next !== undefined; steps += 1) {
+      if (steps > 200) throw new Error("it goes on for ever");
+      const before = this.state;
+      const { state, effects } = this.#core.reduce(before, { ...next, at_ms: this.#now, id: this.#id("x") });
+      this.state = state;
+      this.#checkStep(before, state, effects);
+      for (const effect of effects) this.#perform(effect);
+      next =
+        next.kind === "proceed" && state === before && effects.length === 0 ? undefined : { kind: "proceed" };
+    }
+  }
+
+  /** What must be true when nothing is on its way any more. */
+  checkEnd(): void {
+    const results = this.shown.filter(({ type }) => type === "agent.result").map((frame) => frame["turn_id"]);
+    const running = this.#core.rowOf(this.state).turn?.turn_id;
+    for (const turn_id of this.#turns) {
+      const count = results.filter((id) => id === turn_id).length;
+      const wanted = turn_id === running ? 0 : 1;
+      // A result that the disk refused is told once more by the next daemon.
+      if (this.hadTrouble ? count < wanted : count !== wanted) {
+        throw new Error(`turn ${turn_id} has ${count} results`);
+      }
+    }
+    const { jobs, phase } = this.state;
+    if (jobs.length > 0) throw new Error(`job ${jobs[0]?.kind} is stuck in phase ${phase.name}`);
+    if (this.#waiting.size > 0) throw new Error(`nobody answered ${[...this.#waiting.keys()].join()}`);
+  }
+
+  #checkStep(before: SessionState, state: SessionState, effects: readonly Effect[]): void {
+    if (before.phase.name !== state.phase.name) this.seen.add(`${before.phase.name} -> ${state.phase.name}`);
+    if (state.requests.length > 0 && state.run === undefined)
+      throw new Error("a request waits without an agent");
+    if (before.phase.name === "closed") {
+      const late = effects.find(({ kind }) => !AFTER_CLOSE.has(kind));
+      if (late !== undefined) throw new Error(`a closed session asks for ${late.kind}`);
+      if (state.phase.name !== "closed") throw new Error("a closed session lives again");
+    }
+    if (state.phase.name === "starting" && state.run?.isUp !== false)
+      throw new Error("starting without a run");
+    if (state.phase.name === "ready" && state.run?.isUp !== true) throw new Error("ready without a run");
+    if (state.phase.name === "cold" && state.run !== undefined) throw new Error("cold with a run");
+  }
+
+  #perform(effect: Effect): void {
+    switch (effect.kind) {
+      case "start":
+        if (this.#alive !== undefined) throw new Error("two agents at once");
+        this.#alive = effect.generation;
+        this.#outcomes.push({ kind: "start", generation: effect.generation });
+        break;
+      case "stop":
+      case "interrupt":
+        this.#outcomes.push({ kind: effect.kind, generation: effect.generation });
+        break;
+      case "give":
+        this.#checkGiven(effect);
+        this.#outcomes.push({ kind: "give", effect });
+        break;
+      case "publish":
+        this.#pending.push({ frame: effect.frame });
+        break;
+      case "save":
+        this.#pending.push("row");
+        break;
+      case "write":
+        this.#pending.push("row", { write_id: effect.write_id });
+        break;
+      case "settle":
+        this.#pending.push({ write_id: effect.write_id });
+        break;
+      case "withdraw_all":
+      case "orphan":
+        this.#open = [];
+        break;
+      case "settle_ledger":
+        this.#outcomes.push({ kind: "ledger", job_id: effect.job_id });
+        break;
+      case "set_timer":
+        this.#outcomes = this.#outcomes.filter((one) => one.kind !== "timer" || one.name !== effect.name);
+        this.#outcomes.push({ kind: "timer", name: effect.name });
+        break;
+      case "clear_timer":
+        this.#outcomes = this.#outcomes.filter((one) => one.kind !== "timer" || one.name !== effect.name);
+        break;
+      case "reply":
+        this.#checkReply(effect);
+        this.#answered(effect.job_id);
+        break;
+      case "own":
+      case "refuse":
+        this.#answered(effect.job_id);
+        break;
+      default:
+    }
+  }
+
+  #answered(job_id: string): void {
+    if (!this.#waiting.delete(job_id)) throw new Error(`${job_id} is answered twice, or was never asked`);
+  }
+
+  /** Rule 2 and 5: a message of the queue goes to the agent once, and only when the disk knows that it left the queue. */
+  #checkGiven({ entry, turn_id }: Effect & { kind: "give" }): void {
+    if (entry === undefined) return;
+    const { message_id } = entry;
+    const record = this.#disk.inputs?.find((one) => one.message_id === message_id);
+    if (record?.state !== "delivered" || record.turn_id !== turn_id || this.#disk.turn?.turn_id !== turn_id) {
+      throw new Error(`${message_id} is given before its leaving the queue is stored`);
+    }
+    if ((this.#taken.get(message_id) ?? 0) > 0) throw new Error(`${message_id} is given twice`);
+    if (this.#cancelled.has(message_id)) throw new Error(`${message_id} was called off`);
+  }
+
+  /** Rule 5: nobody is told that something is stored before it is. */
+  #checkReply({ job_id, reply }: Effect & { kind: "reply" }): void {
+    const asked = this.#waiting.get(job_id);
+    const message_id = asked?.message_id;
+    if (
+      asked?.happening.kind === "enqueue" &&
+      typeof reply === "object" &&
+      "repeated" in reply &&
+      !reply.repeated
+    ) {
+      if (!this.#disk.inputs?.some((one) => one.message_id === message_id))
+        throw new Error("told of an unstored message");
+    }
+    if (asked?.happening.kind === "cancel" && message_id !== undefined) {
+      this.#cancelled.add(message_id);
+      if (this.#disk.queue?.some((one) => one.message_id === message_id))
+        throw new Error("told of an unstored cancel");
+    }
+    const job = asked?.happening.kind === "job" ? asked.happening.job : undefined;
+    // A message that came since has started it again.
+    const isStopped = asked?.messages === this.#messages && this.state.phase.name !== "closed";
+    if (job?.kind === "halt" && isStopped && this.#disk.stopped_at_ms === undefined) {
+      throw new Error("told of an unstored stop");
+    }
+  }
+
+  #enqueue({ wake, first }: { wake: boolean; first: boolean }): void {
+    const message_id = this.#id("m");
+    const job_id = this.#id("j");
+    const kind = wake ? "wake" : "user";
+    const input = { message_id, kind, message: { role: "user", content: "x" }, isFirst: first } as const;
+    this.#ask(job_id, { kind: "enqueue", job_id, input }, message_id);
+  }
+
+  #job(job: Job & { job_id: string }): void {
+    this.#ask(job.job_id, { kind: "job", job });
+  }
+
+  #ask(job_id: string, happening: Happening, message_id?: string): void {
+    const isStart =
+      happening.kind === "enqueue" || (happening.kind === "job" && happening.job.kind === "open");
+    if (isStart) this.#messages += 1;
+    const messages = this.#messages;
+    this.#waiting.set(job_id, { happening, messages, ...(message_id === undefined ? {} : { message_id }) });
+    this.take(happening);
+  }
+
+  #say(what: (Command & { do: "say" })["what"]): void {
+    if (this.#alive === undefined) return;
+    const backend = BACKEND;
+    const events: Record<typeof what, AgentEvent> = {
+      text: { type: "agent.delta", backend, kind: "text", text: "a" },
+      thinking: { type: "agent.delta", backend, kind: "thinking", text: "a" },
+      tool: { type: "agent.tool_use", backend, tool_use_id: this.#id("t"), name: "x", input: {} },
+      tool_done: { type: "agent.tool_result", backend, tool_use_id: "t1" },
+      init: { type: "agent.system_init", backend, model: "m" },
+      notice: { type: "agent.notice", backend, level: "info", category: "x" },
+      result: { type: "agent.result", backend, subtype: "success", num_turns: 1 },
+      failure: {
+        type: "agent.result",
+        backend,
+        subtype: "error",
+        num_turns: 1,
+        error: { code: "x", message: "x" },
+      },
+    };
+    this.take({ kind: "event", event: events[what] });
+  }
+
+  get #isUp(): boolean {
+    const { run } = this.state;
+    return this.#alive !== undefined && run?.generation === this.#alive && run.isUp;
+  }
+
+  #asks(): void {
+    if (this.#alive === undefined || this.state.phase.name === "stopping") return;
+    const request = {
+      request_type: "command",
+      requested_at_ms: this.#now,
+      title: "may I?",
+      isShown: true,
+    } as const;
+    this.#open = [...this.#open, { request_id: this.#id("r"), ...request }];
+    this.#tellRequests();
+  }
+
+  #tellRequests(): void {
+    if (this.#alive !== undefined) this.take({ kind: "requests", generation: this.#alive, open: this.#open });
+  }
+
+  #die(why: { expected: boolean; message: string; code: number }): void {
+    const generation = this.#alive;
+    this.#alive = undefined;
+    this.#open = [];
+    if (generation !== undefined) this.take({ kind: "ended", generation, why });
+  }
+
+  #outcome(kind: Outcome["kind"], isGood: boolean): void {
+    const next = this.#outcomes.find((one) => one.kind === kind);
+    if (next === undefined) return;
+    this.#outcomes = this.#outcomes.filter((one) => one !== next);
+    switch (next.kind) {
+      case "start":
+        this.#started(next.generation, isGood);
+        break;
+      case "stop":
+        if (this.#alive === next.generation) this.#die({ expected: true, message: "ended", code: 0 });
+        this.take({ kind: "stopped", generation: next.generation });
+        break;
+      case "interrupt":
+        // Badly: it cost the agent its life, or it says nothing at all.
+        if (this.#alive === next.generation && !isGood)
+          this.#die({ expected: true, message: "killed", code: 0 });
+        this.take({ kind: "interrupted", generation: next.generation });
+        break;
+      case "give":
+        this.#given(next.effect, isGood);
+        break;
+      case "ledger":
+        this.take({ kind: "ledger_settled", job_id: next.job_id });
+        break;
+      case "timer":
+        this.take({ kind: "timer", name: next.name });
+        break;
+    }
+  }
+
+  #started(generation: string, isGood: boolean): void {
+    if (isGood) {
+      this.take({ kind: "started", generation });
+      return;
+    }
+    this.#alive = undefined;
+    this.#open = [];
+    this.take({ kind: "start_failed", generation, failure: { code: "spawn_failed", message: "no" } });
+  }
+
+  #given({ turn_id, job_id, entry }: Effect & { kind: "give" }, isGood: boolean): void {
+    const whose = { turn_id, ...(job_id === undefined ? {} : { job_id }) };
+    if (isGood) {
+      if (entry !== undefined)
+        this.#taken.set(entry.message_id, (this.#taken.get(entry.message_id) ?? 0) + 1);
+      this.take({ kind: "taken", ...whose, title: "hello" });
+      return;
+    }
+    const codes = ["invalid_message", "session_busy", "internal"];
+    const failure = { code: codes[this.#ids % 3] ?? "internal", message: "no" };
+    this.take({ kind: "not_taken", ...whose, failure, ...(entry === undefined ? {} : { entry }) });
+  }
+
+  /** The disk answers for what is on its way to it, then takes what has come since. */
+  #flush(isGood: boolean): void {
+    const flight = this.#flight;
+    this.#flight = undefined;
+    if (flight !== undefined) this.#landed(flight, isGood);
+    if (this.#flight !== undefined || this.#pending.length === 0) return;
+    // The row goes along as it is now.
+    const row = this.#pending.some((item) => item === "row") ? this.#core.rowOf(this.state) : undefined;
+    this.#flight = { items: this.#pending, row };
+    this.#pending = [];
+  }
+
+  #landed({ items, row }: Flight, isGood: boolean): void {
+    if (!isGood) this.hadTrouble = true;
+    for (const item of items) {
+      if (typeof item !== "object" || !("frame" in item)) continue;
+      this.shown.push(item.frame as Record<string, unknown>);
+      if (isGood) this.#stored.push(item.frame);
+      this.#noteTurn(item.frame);
+    }
+    if (isGood && row !== undefined) this.#disk = row;
+    // What the disk did not take goes along with the next write.
+    if (!isGood && row !== undefined) this.#pending.push("row");
+    for (const item of items) {
+      if (typeof item === "object" && "write_id" in item) {
+        this.take({ kind: "written", write_id: item.write_id, isStored: isGood });
+      }
+    }
+  }
+
+  #noteTurn(frame: object): void {
+    const { category, data } = frame as Shown;
+    if (category === "task_started" && data?.turn_id !== undefined) this.#turns.add(data.turn_id);
+  }
+
+  /** The daemon is killed: what the disk has is what the next one knows. */
+  #crash(): void {
+    this.#pending = [];
+    this.#flight = undefined;
+    this.#outcomes = [];
+    this.#alive = undefined;
+    this.#open = [];
+    this.#waiting.clear();
+    const row = { ...this.#disk, last_seq: 0 } as SessionRow;
+    const result = this.#stored.find(
+      (frame) => "turn_id" in frame && frame.turn_id === row.turn?.turn_id && "num_turns" in frame,
+    ) as (AgentEvent & { type: "agent.result"; turn_id: string }) | undefined;
+    // What was only shown, and what the disk does not have, the next daemon cannot know of.
+    const told = this.#stored.map((frame) => (frame as Shown).data?.turn_id);
+    this.#turns = new Set([...this.#turns].filter((turn_id) => told.includes(turn_id)));
+    if (row.turn !== undefined) this.#turns.add(row.turn.turn_id);
+    const found = result === undefined ? {} : { result };
+    const { state, effects } = this.#core.restore(row, { at_ms: this.#now, ...found });
+    this.state = state;
+    for (const effect of effects) this.#perform(effect);
+    while (this.#flight !== undefined || this.#pending.length > 0) this.#flush(true);
+    this.take({ kind: "proceed" });
+  }
+
+  #id(prefix: string): string {
+    this.#ids += 1;
+    return `${prefix}${this.#ids}`;
+  }
+}
