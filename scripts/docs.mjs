@@ -1,5 +1,6 @@
-// npm run docs: writes what is generated: schemas/, docs/errors.md, notices.md, config.md, cli.md, http.md and the tables in demian.md
-// and faces.md. With --check it writes nothing and fails with the name of each file that differs.
+// npm run docs: writes what is generated: schemas/, docs/errors.md, notices.md, config.md, cli.md, http.md and the tables
+// in architecture.md, demian.md, faces.md and operations.md. With --check it writes nothing and fails with the name of
+// each file that differs.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

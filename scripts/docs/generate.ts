@@ -10,6 +10,7 @@ import { errorsPage } from "./errors.ts";
 import { httpPage, openApiFile } from "./http.ts";
 import { keyTables } from "./keys.ts";
 import { noticesPage } from "./notices.ts";
+import { phaseTables } from "./phases.ts";
 import { schemaFiles } from "./schemas.ts";
 import { fillSections } from "./sections.ts";
 
@@ -56,6 +57,7 @@ export function writeDocs(root: string, isCheck: boolean): number {
 /** Pages of which only parts are generated: they have to be there. */
 function filledPages(root: string): [path: string, text: string][] {
   const pages = [
+    ["docs/architecture.md", phaseTables()],
     ["docs/demian.md", demianTables()],
     ["docs/faces.md", keyTables()],
     ["docs/operations.md", agentTables()],

@@ -132,6 +132,13 @@ export const CONFIG_KEYS = {
     defaultText: "unset",
     meaning: "Keep events as JSONL files in this directory instead of in SQLite.",
   },
+  trace_dir: {
+    env: "BLEMEESD_TRACE_DIR",
+    check: path.optional(),
+    defaultText: "unset",
+    meaning:
+      "For a bug report: keep what happens to each session in this directory, without what people and agents say. `npm run replay FILE` shows it.",
+  },
   ring_buffer_size: {
     env: "BLEMEESD_RING_BUFFER_SIZE",
     check: count.default(1024),

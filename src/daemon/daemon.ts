@@ -100,6 +100,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       maxSessionsPerClient: config.max_sessions_per_connection,
     },
     ringSize: config.ring_buffer_size,
+    traceDir: config.trace_dir,
     stderrRate: { lines: config.stderr_rate_lines, windowMs: config.stderr_rate_window_s * 1000 },
     env: identity.env,
     expiryMs: config.request_timeout_s * 1000,

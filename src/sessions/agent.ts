@@ -119,7 +119,7 @@ export class Agent {
       authFailed: (message) => report({ kind: "auth_failed", message }),
       calmed: looked,
       ask: (ask) => report({ kind: "asked", ask }),
-      withdrawn: (native_id, reason) => report({ kind: "withdrawn", native_id, reason }),
+      withdrawn: (native_id, because) => report({ kind: "withdrawn", native_id, because }),
       nativeId: (native_session_id) => report({ kind: "native_id", native_session_id }),
       ended,
     });

@@ -140,7 +140,7 @@ export class Performer {
 
   #setTimer(name: TimerName, ms: number): void {
     clearTimeout(this.#timers.get(name));
-    const fire = () => this.#parts.take({ kind: "timer", name });
+    const fire = () => this.#parts.take({ kind: "timer", timer: name });
     if (ms === 0) setImmediate(fire);
     else this.#timers.set(name, setTimeout(fire, ms).unref());
   }

@@ -33,7 +33,7 @@ export type RunInput =
   | { readonly kind: "auth_failed"; readonly message: string }
   | { readonly kind: "busy"; readonly isBusy: boolean }
   | { readonly kind: "asked"; readonly ask: Ask }
-  | { readonly kind: "withdrawn"; readonly native_id: string; readonly reason: string }
+  | { readonly kind: "withdrawn"; readonly native_id: string; readonly because: string }
   | { readonly kind: "native_id"; readonly native_session_id: string }
   | { readonly kind: "ended"; readonly generation: string; readonly why: Ended };
 
@@ -53,7 +53,7 @@ export type OutcomeInput =
     }
   | { readonly kind: "written"; readonly write_id: string; readonly isStored: boolean }
   | { readonly kind: "ledger_settled"; readonly job_id: string }
-  | { readonly kind: "timer"; readonly name: TimerName };
+  | { readonly kind: "timer"; readonly timer: TimerName };
 
 export type WorldInput =
   /** What this run asks is not what it was. */

@@ -63,7 +63,7 @@ const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
   auth_failed: (step, { message }) => onAuthFailed(step, message),
   busy: (step, { isBusy: isBusyNow }) => onBusy(step, isBusyNow),
   asked: (step, { ask }) => step.emit({ kind: "ask", ask }),
-  withdrawn: (step, { native_id, reason }) => step.emit({ kind: "withdraw", native_id, reason }),
+  withdrawn: (step, { native_id, because }) => step.emit({ kind: "withdraw", native_id, reason: because }),
   native_id: (step, { native_session_id }) => {
     step.setRow({ native_session_id });
     step.save();
@@ -87,7 +87,7 @@ const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
     if (generation === step.state.run?.generation) step.set({ requests: open });
   },
   around: (step, { around }) => onAround(step, around),
-  timer: (step, { name }) => onTimer(step, name),
+  timer: (step, { timer }) => onTimer(step, timer),
 };
 
 /** Of a session that is on its way out nothing is changed any more. */

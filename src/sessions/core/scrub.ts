@@ -13,7 +13,6 @@ const KEPT: ReadonlySet<string> = new Set([
   "if",
   "kind",
   "level",
-  "name",
   "outcome",
   "owner",
   "reason",
@@ -24,6 +23,7 @@ const KEPT: ReadonlySet<string> = new Set([
   "state",
   "status",
   "subtype",
+  "timer",
   "type",
 ]);
 

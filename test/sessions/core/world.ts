@@ -464,7 +464,7 @@ export class World {
         this.take({ kind: "ledger_settled", job_id: next.job_id });
         break;
       case "timer":
-        this.take({ kind: "timer", name: next.name });
+        this.take({ kind: "timer", timer: next.name });
         break;
     }
   }
