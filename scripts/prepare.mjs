@@ -12,7 +12,8 @@ export function run(command, args, options = {}) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
-export function prepare() {
+/** The packages alone, for what needs no build. */
+export function install() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
     console.error(`blemees needs Node 20.19 or newer; this is ${process.versions.node}`);
@@ -25,6 +26,10 @@ export function prepare() {
     // do not have them. The versions still come from the lock file.
     run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]);
   }
+}
+
+export function prepare() {
+  install();
   const built = ["src", "web", "package.json", "scripts/build.mjs", "scripts/build-web.mjs"];
   const sources = newest(built.map((name) => join(root, name)));
   // The last that is written: a build that was stopped half-way is begun again.

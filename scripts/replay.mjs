@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { prepare, root } from "./prepare.mjs";
+import { install, root } from "./prepare.mjs";
 
 const HELP = `usage: npm run replay FILE [-- --json]
 
@@ -37,7 +37,7 @@ async function show(file, isJson) {
     console.error(`cannot read ${file}: ${error.message}`);
     return 2;
   }
-  prepare();
+  install();
   const { replay, describe } = await load();
   let different = 0;
   try {
