@@ -144,12 +144,13 @@ export function handOver(step: Step, entry: QueuedMessage): void {
   const { message_id } = entry;
   const delivered = markDelivered(step.state.row, message_id, step.id);
   step.set({ row: delivered.row, held: undefined, retry_ms: RETRY_MS }); // mutation: leaves-the-queue
-  beginTurn(step, "user", entry.kind === "wake" ? entry : undefined);
+  beginTurn(step, "user", entry);
   if (delivered.record !== undefined) tell(step, "input_delivered", delivered.record, entry);
   step.write({ for: "handover", turn_id: step.id, entry }); // mutation: stored-before-given
 }
 
 function give(step: Step, turn_id: string, entry: QueuedMessage): void {
+  if (step.turn !== undefined) setTurn(step, { ...step.turn, isGiven: true });
   step.emit({ kind: "give", turn_id, message: entry.message, entry });
 }
 

@@ -80,6 +80,8 @@ export interface Turn {
   /** The `task_started` notice is out. It waits for the first system_init of a process (wire facts §3). */
   readonly isAnnounced: boolean;
   readonly isThinking: boolean;
+  /** The agent was given its message, if it has one: what it ended before was a turn of its own. */
+  readonly isGiven: boolean;
   /** Somebody asked to stop it. */
   readonly isInterrupted: boolean;
   readonly firstTokenMs?: number;

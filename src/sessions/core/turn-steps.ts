@@ -1,6 +1,7 @@
 // A turn from its beginning to its one result. What the agent says meanwhile only passes through (`passes`), unless it
 // changes what is known of the turn.
 import type { AgentEvent, ResultEvent, SystemInitEvent } from "../../protocol/events.ts";
+import { toNotice } from "../../protocol/notices.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import { markDone } from "./queue.ts";
 import {
@@ -24,6 +25,8 @@ import {
 } from "./turn.ts";
 import { addUsage } from "./usage.ts";
 
+const OWN_TURN_ENDED = "the agent has ended a turn that it began by itself; the message that waited is next";
+
 /** The event changes nothing but the stream: it need not go through the reducer. Most do not. */
 export function passes(state: SessionState, event: AgentEvent): boolean {
   const { type } = event;
@@ -44,8 +47,11 @@ function isMuted({ phase }: SessionState): boolean {
 export function onEvent(step: Step, event: AgentEvent): void {
   if (isMuted(step.state)) return;
   if (event.type === "agent.result") {
-    if (step.turn === undefined) logExtraResult(step, event);
-    else finishTurn(step, event);
+    const { turn } = step;
+    const isIts = turn?.isGiven === true; // mutation: own-turns-end-nobody-elses
+    if (turn === undefined) logExtraResult(step, event);
+    else if (isIts) finishTurn(step, event);
+    else endOwnTurn(step, event);
     return;
   }
   if (event.type === "agent.system_init") {
@@ -63,6 +69,14 @@ export function onEvent(step: Step, event: AgentEvent): void {
 
 function logExtraResult(step: Step, { subtype }: ResultEvent): void {
   step.emit({ kind: "log", level: "warn", event: "session.extra_result", fields: { subtype } });
+}
+
+/** The message of the turn is still on its way to the disk, so this was a turn that the agent began by itself. */
+function endOwnTurn(step: Step, result: ResultEvent): void {
+  const { row } = step.state;
+  step.setRow(addUsage(row, result, step.at_ms));
+  step.publish(toNotice(row.backend, "own_turn_ended", { text: OWN_TURN_ENDED }));
+  step.save();
 }
 
 function onInit(step: Step, event: SystemInitEvent): void {
@@ -87,9 +101,9 @@ export function onOwnTurn(step: Step): void {
   }
 }
 
-export function beginTurn(step: Step, origin: Turn["origin"], wake?: QueuedMessage): void {
-  const turn = createTurn(step.id, step.at_ms, origin);
-  setTurn(step, wake === undefined ? turn : { ...turn, wake });
+export function beginTurn(step: Step, origin: Turn["origin"], entry?: QueuedMessage): void {
+  const turn = { ...createTurn(step.id, step.at_ms, origin), isGiven: entry === undefined };
+  setTurn(step, entry?.kind === "wake" ? { ...turn, wake: entry } : turn);
   step.setRow({ last_active_at_ms: step.at_ms });
   step.save();
 }

@@ -11,6 +11,7 @@ export function createTurn(turn_id: string, started_at_ms: number, origin: Turn[
     origin,
     isAnnounced: false,
     isThinking: false,
+    isGiven: true,
     isInterrupted: false,
     openTools: [],
   };

@@ -33,6 +33,10 @@ const FAULTS: [string, Record<string, string>][] = [
     },
   ],
   ["a message that could not be stored comes back", { "unstored-never-was": "const isKnown = true;" }],
+  [
+    "a turn of the agent's own ends that of a message",
+    { "own-turns-end-nobody-elses": "const isIts = turn !== undefined;" },
+  ],
   ["a closed session takes messages", { "closed-stays-closed": "if (job_id === undefined) return;" }],
   ["a restart leaves a cut turn open", { "restart-ends-turns": "" }],
   ["what waits behind a close is never answered", { "close-answers-everybody": "" }],

@@ -91,6 +91,7 @@ export class World {
   #turns = new Set<string>();
   /** How often each message of the queue was taken by an agent. */
   readonly #taken = new Map<string, number>();
+  readonly #reached = new Set<string>();
   readonly #cancelled = new Set<string>();
   readonly #waiting = new Map<string, Asked>();
   /** How many messages and opens came so far. */
@@ -314,6 +315,13 @@ export class World {
       case "clear_timer":
         this.#outcomes = this.#outcomes.filter((one) => one.kind !== "timer" || one.name !== effect.name);
         break;
+      case "input_changed": {
+        const { message_id, state, outcome } = effect.input;
+        if (state === "done" && outcome === "success" && !this.#reached.has(message_id)) {
+          throw new Error(`${message_id} is done, and no agent ever got it`);
+        }
+        break;
+      }
       case "reply":
         this.#checkReply(effect);
         this.#answered(effect.job_id);
@@ -339,6 +347,7 @@ export class World {
       throw new Error(`${message_id} is given before its leaving the queue is stored`);
     }
     if ((this.#taken.get(message_id) ?? 0) > 0) throw new Error(`${message_id} is given twice`);
+    this.#reached.add(message_id);
     if (this.#cancelled.has(message_id)) throw new Error(`${message_id} was called off`);
   }
 
