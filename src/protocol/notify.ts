@@ -1,4 +1,4 @@
-// What the notify hook is told (sessions/notify.ts): JSON on the command's stdin, or the body of the webhook.
+// What the notify hook is told (sessions/notify/notify.ts): JSON on the command's stdin, or the body of the webhook.
 import * as z from "zod";
 import { SESSION_STATES } from "./session.ts";
 

@@ -1,5 +1,5 @@
 // What an agent asks of a person, and what can be answered: one shape for every backend, from the ledger's row in
-// the store to the frame on the wire. Who may answer and what an answer does is sessions/requests.ts.
+// the store to the frame on the wire. Who may answer and what an answer does is sessions/requests/ledger.ts.
 import * as z from "zod";
 
 /** What each type of request waits for: a decision, or answers to questions. */

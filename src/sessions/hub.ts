@@ -7,11 +7,10 @@ import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import { unknownSession } from "./core/refusals.ts";
-import { coldInfo, type ListFilter, listSessions, liveInfo } from "./listing.ts";
-import type { Publisher } from "./publish.ts";
-import type { Responded } from "./request-words.ts";
-import type { Ledger, RespondOrder } from "./requests.ts";
+import type { Ledger, RespondOrder } from "./requests/ledger.ts";
+import type { Responded } from "./requests/words.ts";
 import type { Session } from "./session.ts";
+import type { Publisher } from "./stream/publish.ts";
 import { exists, type Obtained, SessionTable, type TableOptions } from "./table.ts";
 import type {
   Attachment,
@@ -26,6 +25,7 @@ import type {
   SessionInfo,
   Subscriber,
 } from "./types.ts";
+import { coldInfo, type ListFilter, listSessions, liveInfo } from "./views/listing.ts";
 
 export type HubOptions = TableOptions;
 

@@ -1,10 +1,10 @@
 // The door to the sessions.
 export { type HubOptions, SessionHub } from "./hub.ts";
-export { createPublisher, type Publisher } from "./publish.ts";
 export { recoverSessions } from "./recover.ts";
-export type { Responded } from "./request-words.ts";
-export { Ledger, type RespondOrder } from "./requests.ts";
+export { Ledger, type RespondOrder } from "./requests/ledger.ts";
+export type { Responded } from "./requests/words.ts";
 export { drain } from "./shutdown.ts";
+export { createPublisher, type Publisher } from "./stream/publish.ts";
 export { createSessions, type Sessions, type SystemOptions } from "./system.ts";
 export type {
   Attachment,

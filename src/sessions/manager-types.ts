@@ -7,8 +7,8 @@ import type { RequestRow } from "../protocol/requests.ts";
 import type { Budget, FilterState } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
-import type { Responded } from "./request-words.ts";
-import type { RespondOrder } from "./requests.ts";
+import type { RespondOrder } from "./requests/ledger.ts";
+import type { Responded } from "./requests/words.ts";
 import type { Attachment, Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
 
 export interface SpawnOrder {

@@ -10,12 +10,10 @@ import type { SessionRow } from "../protocol/session.ts";
 import type { Stats } from "../protocol/stats.ts";
 import type { ChangeView, EventsPage, SessionView, WaitReply } from "../protocol/views.ts";
 import type { Store } from "../store/types.ts";
-import type { Changes } from "./changes.ts";
 import { unknownSession, waitingOf, waitsFor } from "./core/refusals.ts";
-import { readEvents } from "./events-page.ts";
-import type { Family } from "./family.ts";
+import type { Family } from "./family/family.ts";
+import { descendants } from "./family/kin.ts";
 import type { SessionHooks } from "./hooks.ts";
-import { descendants } from "./kin.ts";
 import type {
   EventsOrder,
   InputOrder,
@@ -25,15 +23,17 @@ import type {
   ViewFilter,
   WaitOrder,
 } from "./manager-types.ts";
-import type { Responded } from "./request-words.ts";
-import type { Ledger, RespondOrder } from "./requests.ts";
+import type { Ledger, RespondOrder } from "./requests/ledger.ts";
+import type { Responded } from "./requests/words.ts";
 import { spawnSession } from "./spawn.ts";
-import { settledStats } from "./stats.ts";
 import type { SessionTable } from "./table.ts";
 import type { Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
-import { settledAction } from "./view.ts";
-import type { Views } from "./views.ts";
-import { type WaitState, waitFor } from "./wait.ts";
+import type { Changes } from "./views/changes.ts";
+import { readEvents } from "./views/events-page.ts";
+import { settledStats } from "./views/stats.ts";
+import { settledAction } from "./views/view.ts";
+import type { Views } from "./views/views.ts";
+import { type WaitState, waitFor } from "./views/wait.ts";
 
 export interface ManagerParts {
   table: SessionTable;

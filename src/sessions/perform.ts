@@ -2,13 +2,13 @@
 // wait for an answer. What comes of it goes back as an input.
 import type { Log } from "../base/log.ts";
 import type { SessionRow } from "../protocol/session.ts";
-import type { Agent } from "./agent.ts";
-import type { Audience } from "./audience.ts";
+import type { Agent } from "./agent/agent.ts";
 import type { Effect, LedgerEffect } from "./core/effects.ts";
 import type { Happening, TimerName } from "./core/inputs.ts";
 import type { PendingReplies } from "./replies.ts";
 import type { SessionContext } from "./session.ts";
-import type { Stream } from "./stream.ts";
+import type { Audience } from "./stream/audience.ts";
+import type { Stream } from "./stream/stream.ts";
 
 export interface PerformerParts
   extends Pick<SessionContext, "publisher" | "ledger" | "hooks" | "inputChanged"> {

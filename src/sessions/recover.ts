@@ -10,9 +10,9 @@ import type { Store } from "../store/types.ts";
 import type { Effect } from "./core/effects.ts";
 import { restore } from "./core/restore.ts";
 import type { SessionHooks } from "./hooks.ts";
-import { type Publisher, recoveredNotice } from "./publish.ts";
-import { lost, noticeOf } from "./request-words.ts";
-import { Stream } from "./stream.ts";
+import { lost, noticeOf } from "./requests/words.ts";
+import { type Publisher, recoveredNotice } from "./stream/publish.ts";
+import { Stream } from "./stream/stream.ts";
 
 /** A result and what may stand behind it in the same write. */
 const TAIL_FRAMES = 256;

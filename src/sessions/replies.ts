@@ -1,7 +1,7 @@
 // Who waits for what a session was asked to do. The core names them by id.
 import { CodedError } from "../base/coded-error.ts";
 import type { Failure } from "./core/state.ts";
-import type { Feed } from "./feed.ts";
+import type { Feed } from "./stream/feed.ts";
 import type { Client, Subscriber } from "./types.ts";
 
 /** What goes with a wish and is nothing for the core. */

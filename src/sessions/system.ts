@@ -4,18 +4,18 @@ import type { Metrics } from "../base/metrics.ts";
 import type { Observer } from "../observe/types.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { Losses } from "../store/losses.ts";
-import { Changes } from "./changes.ts";
-import { Family, type FamilyOptions, type FamilyParts } from "./family.ts";
-import { declareGauges } from "./gauges.ts";
+import { Family, type FamilyOptions, type FamilyParts } from "./family/family.ts";
 import type { SessionHooks } from "./hooks.ts";
 import { type HubOptions, SessionHub } from "./hub.ts";
 import { SessionManager } from "./manager.ts";
-import { Notifier, type NotifyParts, type NotifySettings } from "./notify.ts";
-import { createPublisher } from "./publish.ts";
+import { Notifier, type NotifyParts, type NotifySettings } from "./notify/notify.ts";
 import { recoverSessions } from "./recover.ts";
-import { Ledger } from "./requests.ts";
+import { Ledger } from "./requests/ledger.ts";
+import { createPublisher } from "./stream/publish.ts";
 import type { SessionTable } from "./table.ts";
-import { Views } from "./views.ts";
+import { Changes } from "./views/changes.ts";
+import { declareGauges } from "./views/gauges.ts";
+import { Views } from "./views/views.ts";
 
 export interface SystemOptions
   extends Omit<HubOptions, "publisher" | "ledger" | "ready" | "hooks" | "inputChanged"> {

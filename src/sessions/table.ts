@@ -11,10 +11,10 @@ import type { CloseCondition } from "./core/jobs.ts";
 import { unknownSession } from "./core/refusals.ts";
 import { noUsage } from "./core/usage.ts";
 import { noHooks, type SessionHooks } from "./hooks.ts";
-import type { Publisher } from "./publish.ts";
 import { type RecoverParts, recoverOne } from "./recover.ts";
-import type { Ledger } from "./requests.ts";
+import type { Ledger } from "./requests/ledger.ts";
 import { Session } from "./session.ts";
+import type { Publisher } from "./stream/publish.ts";
 import type { OpenOrder } from "./types.ts";
 
 export interface TableOptions {

@@ -4,8 +4,8 @@ import type { UserMessage } from "../protocol/content.ts";
 import type { RequestRow } from "../protocol/requests.ts";
 import type { SessionSummary } from "../protocol/session.ts";
 import type { Usage } from "../protocol/usage.ts";
-import type { Responded } from "./request-words.ts";
-import type { RespondOrder } from "./requests.ts";
+import type { RespondOrder } from "./requests/ledger.ts";
+import type { Responded } from "./requests/words.ts";
 
 /** One client as the sessions see it; a connection makes one. */
 export interface Client {

@@ -10,7 +10,7 @@ import type { AgentEvent } from "../../src/protocol/events.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import { createTurn, stampResult, startedNotice } from "../../src/sessions/core/turn.ts";
-import { pendingRow, resolve } from "../../src/sessions/request-states.ts";
+import { pendingRow, resolve } from "../../src/sessions/requests/states.ts";
 import * as claude from "../backends/claude/traces.ts";
 import * as codex from "../backends/codex/translate-traces.ts";
 import { rowOf } from "../sessions/fakes.ts";

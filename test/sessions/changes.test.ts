@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import type { InputRecord } from "../../src/protocol/queue.ts";
 import type { ChangeView } from "../../src/protocol/views.ts";
-import { Changes } from "../../src/sessions/changes.ts";
-import { type ViewWorld, viewOf } from "../../src/sessions/view.ts";
+import { Changes } from "../../src/sessions/views/changes.ts";
+import { type ViewWorld, viewOf } from "../../src/sessions/views/view.ts";
 import { request } from "../store/material.ts";
 import { rowOf } from "./fakes.ts";
 

@@ -5,9 +5,9 @@ import { silentLog } from "../../src/base/log.ts";
 import type { QueuedMessage } from "../../src/protocol/queue.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
-import { Family, type FamilyOptions, type FamilyParts } from "../../src/sessions/family.ts";
-import type { Running } from "../../src/sessions/stalls.ts";
-import { aboutOf } from "../../src/sessions/wakes.ts";
+import { Family, type FamilyOptions, type FamilyParts } from "../../src/sessions/family/family.ts";
+import type { Running } from "../../src/sessions/family/stalls.ts";
+import { aboutOf } from "../../src/sessions/family/wakes.ts";
 import { rowOf } from "./fakes.ts";
 
 export type Fault = "none" | "before" | "after";
@@ -91,7 +91,7 @@ export class Life {
     return this.save(session_id);
   }
 
-  /** As conversation.ts does it: the hook first, then row and result in one write. */
+  /** As the core does it: the hook first, then row and result in one write. */
   end(
     session_id: string,
     subtype: "success" | "error" | "interrupted" = "success",

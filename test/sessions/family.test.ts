@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CodedError } from "../../src/base/coded-error.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
-import { descendants } from "../../src/sessions/kin.ts";
+import { descendants } from "../../src/sessions/family/kin.ts";
 import { settle } from "./fakes.ts";
 import { Disk, Life, queueOf } from "./family-world.ts";
 

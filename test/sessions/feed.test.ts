@@ -1,9 +1,9 @@
 // One subscriber's place in the stream: log, then ring, then live, in order; what is missing is told first.
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { Feed } from "../../src/sessions/feed.ts";
-import { createPublisher } from "../../src/sessions/publish.ts";
-import { Stream } from "../../src/sessions/stream.ts";
+import { Feed } from "../../src/sessions/stream/feed.ts";
+import { createPublisher } from "../../src/sessions/stream/publish.ts";
+import { Stream } from "../../src/sessions/stream/stream.ts";
 import { createMemoryStore, type Store } from "../../src/store/index.ts";
 import { Ear, FakeStore, rowOf, settle } from "./fakes.ts";
 

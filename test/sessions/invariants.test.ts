@@ -5,9 +5,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { Feed } from "../../src/sessions/feed.ts";
-import { createPublisher } from "../../src/sessions/publish.ts";
-import { Stream } from "../../src/sessions/stream.ts";
+import { Feed } from "../../src/sessions/stream/feed.ts";
+import { createPublisher } from "../../src/sessions/stream/publish.ts";
+import { Stream } from "../../src/sessions/stream/stream.ts";
 import { createMemoryStore } from "../../src/store/index.ts";
 import { isRunning, pidIn } from "../backends/processes.ts";
 import { isOf, newId, say, until } from "../servers/socket/talk.ts";
@@ -41,13 +41,13 @@ describe("invariant 2: an event has one path, each piece of state one writer", (
   }
 
   test.each([
-    ["writes to the log", /\bstore\.append\(/, ["sessions/publish.ts"]],
-    ["puts frames into a stream", /\bstream\.add\(/, ["sessions/publish.ts"]],
-    ["gives out seq", /\.last_seq = batch\.last_seq/, ["sessions/stream.ts"]],
-    ["delivers to subscribers", /\bfeed\.deliver\(/, ["sessions/stream.ts"]],
+    ["writes to the log", /\bstore\.append\(/, ["sessions/stream/publish.ts"]],
+    ["puts frames into a stream", /\bstream\.add\(/, ["sessions/stream/publish.ts"]],
+    ["gives out seq", /\.last_seq = batch\.last_seq/, ["sessions/stream/stream.ts"]],
+    ["delivers to subscribers", /\bfeed\.deliver\(/, ["sessions/stream/stream.ts"]],
     ["ends a turn", /\bstampResult\(turn,/, ["sessions/core/turn-steps.ts"]],
-    ["answers an agent", /\basker\s*\.answer\(/, ["sessions/requests.ts"]],
-    ["owns a session", /this\.#owner = /, ["sessions/audience.ts"]],
+    ["answers an agent", /\basker\s*\.answer\(/, ["sessions/requests/ledger.ts"]],
+    ["owns a session", /this\.#owner = /, ["sessions/stream/audience.ts"]],
   ])("one file %s", (_what, pattern, files) => {
     expect(users(pattern)).toEqual(files);
   });

@@ -8,7 +8,7 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Log, LogFields } from "../../src/base/log.ts";
 import type { ResultEvent } from "../../src/protocol/events.ts";
 import { NOTIFY_EVENTS, NotifyPayload } from "../../src/protocol/notify.ts";
-import { Notifier, type NotifyParts, type NotifySettings } from "../../src/sessions/notify.ts";
+import { Notifier, type NotifyParts, type NotifySettings } from "../../src/sessions/notify/notify.ts";
 import { gate, rowOf } from "./fakes.ts";
 import { requestOf } from "./family-world.ts";
 

@@ -1,7 +1,7 @@
 // One line about a frame: what says most of it, bounded, and safe for a terminal.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { previewOf } from "../../src/sessions/preview.ts";
+import { previewOf } from "../../src/sessions/views/preview.ts";
 
 test.each([
   [{ type: "agent.system_init", model: "m", cwd: "/w" }, "m /w"],

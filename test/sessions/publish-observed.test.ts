@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { createMetrics, type Metrics } from "../../src/base/metrics.ts";
 import { noObserver } from "../../src/observe/none.ts";
 import type { RequestRow } from "../../src/protocol/requests.ts";
-import { createPublisher, type Publisher } from "../../src/sessions/publish.ts";
-import { Stream } from "../../src/sessions/stream.ts";
+import { createPublisher, type Publisher } from "../../src/sessions/stream/publish.ts";
+import { Stream } from "../../src/sessions/stream/stream.ts";
 import { keptLog } from "../observe/material.ts";
 import { FakeStore, gate, rowOf, settle } from "./fakes.ts";
 

@@ -1,9 +1,9 @@
 // The one path of an event: log first, then the clients; and what happens when the log fails (DESIGN R2, R3).
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { Feed } from "../../src/sessions/feed.ts";
-import { createPublisher, type Publisher } from "../../src/sessions/publish.ts";
-import { Stream } from "../../src/sessions/stream.ts";
+import { Feed } from "../../src/sessions/stream/feed.ts";
+import { createPublisher, type Publisher } from "../../src/sessions/stream/publish.ts";
+import { Stream } from "../../src/sessions/stream/stream.ts";
 import { Ear, FakeStore, gate, rowOf, settle } from "./fakes.ts";
 
 interface Bench {

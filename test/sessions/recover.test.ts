@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { createPublisher, recoverSessions } from "../../src/sessions/index.ts";
-import { dispatched, expire, pendingRow, resolve, withdraw } from "../../src/sessions/request-states.ts";
+import { dispatched, expire, pendingRow, resolve, withdraw } from "../../src/sessions/requests/states.ts";
 import { askOf, FakeStore, type Heard, rowOf } from "./fakes.ts";
 
 const TURN = { turn_id: "0123456789abcdef0123456789abcdef", started_at_ms: 5 };

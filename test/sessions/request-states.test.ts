@@ -19,7 +19,7 @@ import {
   resolve,
   withdraw,
   withoutSecrets,
-} from "../../src/sessions/request-states.ts";
+} from "../../src/sessions/requests/states.ts";
 import { askOf } from "./fakes.ts";
 
 const IDS = { request_id: "r", session_id: "s", backend: "fake", generation: "g", nowMs: 10 };

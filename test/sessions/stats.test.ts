@@ -1,7 +1,7 @@
 // What the sessions add to the statistics of the observability database: what runs and waits now, and what does not.
 import { expect, test } from "vitest";
 import type { Stats } from "../../src/protocol/stats.ts";
-import { type NowKnown, settledStats } from "../../src/sessions/stats.ts";
+import { type NowKnown, settledStats } from "../../src/sessions/views/stats.ts";
 
 const EMPTY: Stats = { since_ms: 0, until_ms: 9_000, turns: [], tools: [], waits: [], is_cut: false };
 const runs = {

@@ -12,7 +12,7 @@ import {
   type ViewWorld,
   viewOf,
   viewsOf,
-} from "../../src/sessions/view.ts";
+} from "../../src/sessions/views/view.ts";
 import { request } from "../store/material.ts";
 import { rowOf } from "./fakes.ts";
 

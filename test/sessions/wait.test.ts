@@ -2,10 +2,10 @@
 import { expect, test, vi } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import type { InputRecord } from "../../src/protocol/queue.ts";
-import { Changes } from "../../src/sessions/changes.ts";
 import type { WaitOrder } from "../../src/sessions/manager-types.ts";
-import { viewOf } from "../../src/sessions/view.ts";
-import { type WaitState, waitFor } from "../../src/sessions/wait.ts";
+import { Changes } from "../../src/sessions/views/changes.ts";
+import { viewOf } from "../../src/sessions/views/view.ts";
+import { type WaitState, waitFor } from "../../src/sessions/views/wait.ts";
 import { gate, rowOf, settle } from "./fakes.ts";
 
 const IDLE: WaitState = {

@@ -3,7 +3,14 @@ import { describe, expect, test } from "vitest";
 import { excerpt } from "../../src/base/excerpt.ts";
 import { RESULT_SUBTYPES, type ResultEvent } from "../../src/protocol/events.ts";
 import { Wake } from "../../src/protocol/session.ts";
-import { aboutOf, inputWake, requestWake, stallWake, turnWake, wakeId } from "../../src/sessions/wakes.ts";
+import {
+  aboutOf,
+  inputWake,
+  requestWake,
+  stallWake,
+  turnWake,
+  wakeId,
+} from "../../src/sessions/family/wakes.ts";
 import { rowOf } from "./fakes.ts";
 import { requestOf } from "./family-world.ts";
 

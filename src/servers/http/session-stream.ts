@@ -4,7 +4,7 @@ import type { Batch, Subscriber } from "../../sessions/index.ts";
 import type { Call, Services } from "./route.ts";
 import { type BatchTexts, type EventStream, eventText } from "./streams.ts";
 
-/** How a frame begins, so that its type is found without parsing the rest (sessions/stream.ts writes it so). */
+/** How a frame begins, so that its type is found without parsing the rest (sessions/stream/stream.ts writes it so). */
 const FRAME_TYPE = /^\{"session_id":"[^"\\]*"(?:,"(?:seq|persisted)":[^,"]+)*,"type":"([\w.]+)"/;
 
 /** Frames behind `since_seq`, or from now on. Resolves when the stream has begun. */

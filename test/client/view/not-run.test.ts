@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { tookMs, turnMs, workedMs } from "../../../src/client/view/words.ts";
 import type { RequestRow } from "../../../src/protocol/requests.ts";
-import { orphan, withdraw } from "../../../src/sessions/request-states.ts";
+import { orphan, withdraw } from "../../../src/sessions/requests/states.ts";
 import { noticeOf, pending, resolved } from "../request-rows.ts";
 import { call, ended, type Frame, notice, result, viewOf } from "./view-inputs.ts";
 

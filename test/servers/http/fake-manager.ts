@@ -132,7 +132,7 @@ export class FakeManager implements Manager {
   }
 }
 
-/** A small copy of sessions/feed.ts: live or behind, never more than the reader takes. */
+/** A small copy of sessions/stream/feed.ts: live or behind, never more than the reader takes. */
 export class Ear implements Attachment {
   readonly #manager: FakeManager;
   readonly subscriber: Subscriber;

@@ -1,0 +1,174 @@
+// The agent of a session: performs what the core asks of its process and reports what it says and what became of that.
+// Which of it matters is decided in core/.
+import type { Backend, Ended, Run } from "../../backends/types.ts";
+import { CodedError, messageOf } from "../../base/coded-error.ts";
+import type { Log } from "../../base/log.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
+import type { RunEffect } from "../core/effects.ts";
+import type { Happening } from "../core/inputs.ts";
+import type { Failure } from "../core/state.ts";
+import { titleOf } from "../core/title.ts";
+import type { Asker, Ledger } from "../requests/ledger.ts";
+import type { Stream } from "../stream/stream.ts";
+import { untilEnded } from "./run-sink.ts";
+import { startOrder } from "./start-order.ts";
+import { StderrRate } from "./stderr-rate.ts";
+
+export interface AgentParts {
+  backend: Backend;
+  stream: Stream;
+  ledger: Ledger;
+  log: Log;
+  stderrRate: { lines: number; windowMs: number };
+  /** Environment for the agent's process: who it is and how it reaches us. */
+  env: Record<string, string>;
+  /** Starts an agent when there may be one more. */
+  withRoom(start: () => Promise<void>): Promise<void>;
+  report(happening: Happening): void;
+  /** The short cut of events: most of them only pass. */
+  event(event: AgentEvent): void;
+  /** Whether it works behind its turns may be different. */
+  looked(): void;
+}
+
+export class Agent {
+  readonly #parts: AgentParts;
+  readonly #stderr: StderrRate;
+  #run: Run | undefined;
+  /** This life of it in the ledger. */
+  #asker: Asker | undefined;
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts;
+    this.#stderr = new StderrRate(parts.stderrRate);
+  }
+
+  get pid(): number | undefined {
+    return this.#run?.pid;
+  }
+
+  /** It works on behind its turns. */
+  get isBusy(): boolean {
+    return this.#run?.isBusy === true;
+  }
+
+  get asker(): Asker | undefined {
+    return this.#asker;
+  }
+
+  perform(effect: RunEffect): void {
+    switch (effect.kind) {
+      case "start":
+        return void this.#start(effect);
+      case "stop":
+        return void this.#stop(effect);
+      case "interrupt":
+        return void this.#interrupt(effect.generation);
+      case "give":
+        return void this.#give(effect);
+      case "pause":
+        if (effect.isPaused) this.#run?.pause();
+        else this.#run?.resume();
+    }
+  }
+
+  async #start({ generation, resume, needsRoom }: RunEffect & { kind: "start" }): Promise<void> {
+    const { report, withRoom } = this.#parts;
+    try {
+      if (needsRoom) await withRoom(() => this.#launch(generation, resume));
+      else await this.#launch(generation, resume);
+    } catch (error) {
+      report({ kind: "start_failed", generation, failure: failureOf(error) });
+    }
+  }
+
+  async #launch(generation: string, resume: boolean): Promise<void> {
+    const { backend, stream, env, log, report } = this.#parts;
+    let run: Run | undefined;
+    let early: Ended | undefined;
+    const asker: Asker = {
+      stream,
+      generation,
+      answer: async (native_id, answer) => (await run?.answer?.(native_id, answer)) ?? false,
+      changed: () => report({ kind: "requests", generation, open: this.#parts.ledger.openOf(asker) }),
+    };
+    this.#asker = asker;
+    const sink = this.#sink((why) => {
+      if (run === undefined) early = why;
+      else this.#ended(generation, why);
+    });
+    const started = await backend.start(startOrder(stream.row, { resume, env, log }), sink);
+    if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
+    run = started;
+    this.#run = run;
+    log.info("backend.spawn", { backend: backend.name, pid: run.pid, resume });
+    report({ kind: "started", generation });
+  }
+
+  #sink(ended: (why: Ended) => void): Parameters<Backend["start"]>[1] {
+    const { report, event, looked } = this.#parts;
+    return untilEnded({
+      event: (said) => {
+        event(said);
+        looked();
+      },
+      turnStarted: () => report({ kind: "turn_started" }),
+      stderr: (line) => {
+        for (const shown of this.#stderr.take(line)) report({ kind: "stderr", line: shown });
+      },
+      authFailed: (message) => report({ kind: "auth_failed", message }),
+      calmed: looked,
+      ask: (ask) => report({ kind: "asked", ask }),
+      withdrawn: (native_id, because) => report({ kind: "withdrawn", native_id, because }),
+      nativeId: (native_session_id) => report({ kind: "native_id", native_session_id }),
+      ended,
+    });
+  }
+
+  #ended(generation: string, why: Ended): void {
+    const { backend, log, report } = this.#parts;
+    this.#run = undefined;
+    const { code, signal, expected } = why;
+    log.info("backend.exit", { backend: backend.name, code, signal, expected });
+    report({ kind: "ended", generation, why });
+  }
+
+  async #stop({ generation, how }: RunEffect & { kind: "stop" }): Promise<void> {
+    try {
+      await this.#run?.stop(how);
+    } catch (error) {
+      this.#parts.log.error("session.stop_failed", { message: messageOf(error) });
+    }
+    this.#parts.report({ kind: "stopped", generation });
+  }
+
+  async #interrupt(generation: string): Promise<void> {
+    try {
+      await this.#run?.interrupt();
+    } catch (error) {
+      this.#parts.log.error("session.interrupt_failed", { message: messageOf(error) });
+    }
+    this.#parts.report({ kind: "interrupted", generation });
+  }
+
+  async #give({ turn_id, message, job_id, entry }: RunEffect & { kind: "give" }): Promise<void> {
+    const { report } = this.#parts;
+    const whose = { turn_id, ...(job_id === undefined ? {} : { job_id }) };
+    try {
+      if (this.#run === undefined) throw new CodedError("agent_gone", "the agent has ended");
+      await this.#run.send(message);
+    } catch (error) {
+      const failure = failureOf(error);
+      return report({ kind: "not_taken", ...whose, failure, ...(entry === undefined ? {} : { entry }) });
+    }
+    // What the daemon tells is nobody's own words: the session is not called by them.
+    const title = entry?.kind === "wake" ? undefined : titleOf(message);
+    report({ kind: "taken", ...whose, ...(title === undefined ? {} : { title }) });
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof CodedError)) return { code: "internal", message: messageOf(error) };
+  const { code, message, data } = error;
+  return data === undefined ? { code, message } : { code, message, data };
+}

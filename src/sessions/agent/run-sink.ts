@@ -1,0 +1,26 @@
+// The ear of one run: once its agent has ended, nothing that still comes from it is heard, so that a late word of
+// a dead agent is not taken for the living one's.
+import type { BackendSink } from "../../backends/types.ts";
+
+export function untilEnded(sink: BackendSink): BackendSink {
+  let isOver = false;
+  const alive = <A extends unknown[]>(handle: (...args: A) => void) => {
+    return (...args: A) => {
+      if (!isOver) handle(...args);
+    };
+  };
+  return {
+    event: alive((event) => sink.event(event)),
+    turnStarted: alive(() => sink.turnStarted()),
+    stderr: alive((line) => sink.stderr(line)),
+    authFailed: alive((message) => sink.authFailed(message)),
+    calmed: alive(() => sink.calmed()),
+    ask: alive((ask) => sink.ask(ask)),
+    withdrawn: alive((native_id, reason) => sink.withdrawn(native_id, reason)),
+    nativeId: alive((id) => sink.nativeId(id)),
+    ended: alive((why) => {
+      isOver = true;
+      sink.ended(why);
+    }),
+  };
+}

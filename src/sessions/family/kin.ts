@@ -1,0 +1,89 @@
+// Who is below whom in a family of sessions, and how far a family may grow. Pure.
+import { CodedError } from "../../base/coded-error.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+import { unknownSession } from "../core/refusals.ts";
+import { childrenIndex, familyOf } from "../views/view.ts";
+
+type Kin = Pick<SessionRow, "session_id" | "parent" | "started_at_ms">;
+
+export interface FamilyLimits {
+  /** Of one session, not counting those that were stopped. */
+  maxChildren: number;
+  /** Generations below a root. */
+  maxDepth: number;
+  /** Sessions of a whole family that were not stopped. */
+  maxSize: number;
+}
+
+/** Everything below a session, parents before their children, older siblings first. */
+export function descendants<R extends Kin>(
+  session_id: string,
+  rows: Iterable<R>,
+): { depth: number; row: R }[] {
+  const known = new Map<string, R>();
+  for (const row of rows) known.set(row.session_id, row);
+  const [, ...below] = familyOf(session_id, childrenIndex(known.values()));
+  return below.flatMap(({ session_id: id, depth }) => {
+    const row = known.get(id);
+    return row === undefined ? [] : [{ depth, row }];
+  });
+}
+
+/** The session's ancestors, its parent first; one that is gone ends the line. */
+export function ancestors<R extends Kin>(start: R, row: (session_id: string) => R | undefined): R[] {
+  const line: R[] = [];
+  const seen = new Set([start.session_id]);
+  for (let id = start.parent; id !== undefined && !seen.has(id); ) {
+    seen.add(id);
+    const next = row(id);
+    if (next === undefined) break;
+    line.push(next);
+    id = next.parent;
+  }
+  return line;
+}
+
+/** Throws `family_limit` when the session may have no more children, `session_unknown` when there is none. */
+export function checkSpawn(
+  parent_id: string,
+  known: ReadonlyMap<string, SessionRow>,
+  limits: FamilyLimits,
+): void {
+  const parent = known.get(parent_id);
+  if (parent === undefined) throw unknownSession(parent_id);
+  const line = ancestors(parent, (id) => known.get(id));
+  if (line.length + 1 > limits.maxDepth) {
+    throw tooMany(
+      `session ${parent_id} is ${line.length} generations below its root, and the limit is ${limits.maxDepth} (max_family_depth); do the work in it, or let its parent spawn the session`,
+    );
+  }
+  const root = line.at(-1) ?? parent;
+  const all = descendants(root.session_id, known.values())
+    .map(({ row }) => row)
+    .filter((row) => row.stopped_at_ms === undefined);
+  const children = all.filter((row) => row.parent === parent_id);
+  if (children.length >= limits.maxChildren) {
+    throw tooMany(
+      `session ${parent_id} has ${children.length} children that were not stopped, the limit (max_children); ${advice(children)}`,
+    );
+  }
+  if (all.length + 1 >= limits.maxSize) {
+    throw tooMany(
+      `the family of session ${root.session_id} has ${all.length + 1} sessions that were not stopped, the limit (max_family_size); ${advice(all)}`,
+    );
+  }
+}
+
+/** Names one that has nothing to do, the one that was idle longest first. */
+function advice(rows: readonly SessionRow[]): string {
+  const idle = rows
+    .filter((row) => row.turn === undefined && (row.queue?.length ?? 0) === 0)
+    .sort((a, b) => a.last_active_at_ms - b.last_active_at_ms);
+  const [first] = idle;
+  if (first === undefined) return "wait for one to finish, or stop one";
+  return `stop one that is done, such as ${first.session_id} (\`sm stop ${first.session_id}\`)`;
+}
+
+function tooMany(message: string): CodedError {
+  return new CodedError("family_limit", message);
+}

@@ -1,0 +1,63 @@
+// The words of the notify hook. Pure; nothing in it is longer than a screen.
+import { excerpt } from "../../base/excerpt.ts";
+import type { ResultEvent } from "../../protocol/events.ts";
+import type { NotifyPayload } from "../../protocol/notify.ts";
+import { REQUEST_TYPES, type RequestRow } from "../../protocol/requests.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+
+const MAX_TEXT_CHARS = 1000;
+const MAX_TITLE_CHARS = 300;
+
+export function waitsPayload(row: SessionRow, request: RequestRow, nowMs: number): NotifyPayload {
+  const { request_id, request_type, payload } = request;
+  const isPermission = REQUEST_TYPES[request_type] === "permission";
+  return {
+    event: "waits",
+    ...about(row, nowMs),
+    state: isPermission ? "waiting_permission" : "waiting_input",
+    request: { request_id, request_type, title: excerpt(payload.title, MAX_TITLE_CHARS) },
+  };
+}
+
+/** Reads `row.last_result`, which is of this turn already. */
+export function turnPayload(row: SessionRow, result: ResultEvent, nowMs: number): NotifyPayload {
+  const { subtype, turn_id } = result;
+  const last = row.last_result?.turn_id === turn_id ? row.last_result : undefined;
+  const error = last?.error ?? errorOf(result);
+  return {
+    event: subtype === "success" ? "done" : "failed",
+    ...about(row, nowMs),
+    state: "idle",
+    result: {
+      subtype,
+      ...(turn_id === undefined ? {} : { turn_id }),
+      ...(last?.text === undefined ? {} : { text: excerpt(last.text, MAX_TEXT_CHARS) }),
+      ...(error === undefined
+        ? {}
+        : { error: { code: error.code, message: excerpt(error.message, MAX_TEXT_CHARS) } }),
+    },
+  };
+}
+
+export function stalledPayload(row: SessionRow, silentMs: number, nowMs: number): NotifyPayload {
+  return { event: "stalled", ...about(row, nowMs), state: "working", silent_s: Math.round(silentMs / 1000) };
+}
+
+type About = Pick<NotifyPayload, "session_id" | "name" | "backend" | "parent" | "cwd" | "cost_usd" | "at_ms">;
+
+function about({ session_id, name, backend, parent, cwd, cost_usd }: SessionRow, at_ms: number): About {
+  return {
+    session_id,
+    backend,
+    at_ms,
+    ...(name === undefined ? {} : { name }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(cost_usd === undefined ? {} : { cost_usd }),
+  };
+}
+
+function errorOf({ error }: ResultEvent): { code: string; message: string } | undefined {
+  if (error === undefined) return undefined;
+  return { code: String(error.code ?? "error"), message: error.message };
+}

@@ -1,0 +1,181 @@
+// The states of a request and the steps between them, as pure functions over rows (sm#288, DESIGN R13). Storing,
+// showing and dispatching stand around them in requests.ts.
+import { createHash } from "node:crypto";
+import type { Ask } from "../../backends/types.ts";
+import { CodedError } from "../../base/coded-error.ts";
+import { deliverable } from "../../protocol/deliverable.ts";
+import {
+  type Answer,
+  type Choice,
+  type Decision,
+  type Question,
+  REQUEST_TYPES,
+  type RequestPayload,
+  type RequestRow,
+  type RequestStatus,
+  type ResolutionSource,
+} from "../../protocol/requests.ts";
+
+export interface Asked {
+  request_id: string;
+  session_id: string;
+  backend: string;
+  generation: string;
+  /** Ours. Absent: no turn runs. */
+  turn_id?: string;
+  nowMs: number;
+  /** Absent: it waits for ever. */
+  expiresInMs?: number;
+}
+
+export function pendingRow(ask: Ask, asked: Asked): RequestRow {
+  const { native_id: _native, payload, ...where } = ask;
+  const { nowMs, expiresInMs, ...ids } = asked;
+  return {
+    ...ids,
+    ...where,
+    status: "pending",
+    payload,
+    shown_hash: hashOf(payload),
+    requested_at_ms: nowMs,
+    ...(expiresInMs === undefined ? {} : { expires_at_ms: nowMs + expiresInMs }),
+  };
+}
+
+/** Of the text that JSON makes of it, which a round through the store does not change. */
+export function hashOf(payload: RequestPayload): string {
+  return createHash("sha256").update(JSON.stringify(payload)).digest("hex");
+}
+
+export function resolve(
+  row: RequestRow,
+  answer: Answer,
+  source: ResolutionSource,
+  nowMs: number,
+): RequestRow {
+  const change = { status: "resolved", answer, resolved_at_ms: nowMs, resolution_source: source } as const;
+  return step(row, ["pending"], change); // mutation: only-pending-is-resolved
+}
+
+/** Nobody answered in time. What is said to the agent instead is stored with it, and dispatched from there. */
+export function expire(row: RequestRow): RequestRow {
+  return step(row, ["pending"], {
+    status: "expired",
+    answer: policyAnswer(row),
+    error_code: "request_expired",
+    error_message: "nobody answered in time",
+  });
+}
+
+/** The agent has the answer. An expired request counts as resolved from here on. */
+export function dispatched(row: RequestRow, nowMs: number): RequestRow {
+  const byPolicy =
+    row.status === "expired"
+      ? ({ status: "resolved", resolved_at_ms: nowMs, resolution_source: "policy" } as const)
+      : {};
+  return withoutSecrets(step(row, ["resolved", "expired"], { ...byPolicy, dispatched_at_ms: nowMs })); // mutation: secret-leaves-the-store
+}
+
+export function withdraw(row: RequestRow, message: string): RequestRow {
+  return withoutSecrets(
+    step(row, ["pending", "resolved", "expired"], {
+      status: "withdrawn",
+      error_code: "request_withdrawn",
+      error_message: message,
+    }),
+  );
+}
+
+/** `error_code`: server_restarted (the daemon), agent_gone (the agent), request_changed. */
+export function orphan(row: RequestRow, error_code: string, message: string): RequestRow {
+  const doubt = row.answer === undefined ? "" : "; it is not known whether the answer reached it";
+  return withoutSecrets(
+    step(row, ["pending", "resolved", "expired"], {
+      status: "orphaned",
+      error_code,
+      error_message: `${message}${doubt}`,
+    }),
+  );
+}
+
+/** What is said for a person who says nothing. */
+export function policyAnswer(row: Pick<RequestRow, "request_type">): Answer {
+  return REQUEST_TYPES[row.request_type] === "input" ? { answers: {} } : { decision: "decline" };
+}
+
+/** What the agent will be given of the answer. Throws `invalid_answer` unless it is one that the request offers. */
+export function checkAnswer({ payload, request_type }: RequestRow, given: Answer): Answer {
+  const answer = deliverable(payload, given);
+  if ("answers" in answer) {
+    if (REQUEST_TYPES[request_type] !== "input") {
+      throw invalid(`a ${request_type} request takes a decision: ${offered(payload)}`);
+    }
+    for (const [id, text] of Object.entries(answer.answers)) checkOne(payload.questions ?? [], id, text);
+    return answer;
+  }
+  const { decision } = answer;
+  const choice = chosen(payload, decision, answer.option);
+  if (REQUEST_TYPES[request_type] === "input" && decision !== "decline" && decision !== "cancel") {
+    throw invalid(`a ${request_type} request takes answers, or a refusal (decline, cancel)`);
+  }
+  for (const extra of ["message", "updated_input"] as const) {
+    if (answer[extra] !== undefined && !choice.takes?.includes(extra)) {
+      throw invalid(`/answer/${extra}: this agent takes none with "${decision}"`);
+    }
+  }
+  return answer;
+}
+
+function chosen({ choices }: RequestPayload, decision: Decision, option: string | undefined): Choice {
+  const offers = choices.filter((candidate) => candidate.decision === decision);
+  if (offers.length === 0)
+    throw invalid(`/answer/decision: "${decision}" is not offered; ${offered({ choices })}`);
+  const choice = offers.find((candidate) => candidate.option === option);
+  if (choice !== undefined) return choice;
+  const options = offers.flatMap((candidate) => candidate.option ?? []).join(", ") || "none";
+  if (option === undefined)
+    throw invalid(`/answer/option: "${decision}" needs one of its options: ${options}`);
+  throw invalid(`/answer/option: "${option}" is not offered with "${decision}"; offered: ${options}`);
+}
+
+function checkOne(questions: readonly Question[], id: string, text: string | string[]): void {
+  const at = `/answer/answers/${id}`;
+  const question = questions.find((candidate) => candidate.id === id);
+  if (question === undefined) {
+    throw invalid(`${at}: no such question; known: ${questions.map((known) => known.id).join(", ")}`);
+  }
+  const chosen = typeof text === "string" ? [text] : text;
+  if (chosen.length > 1 && question.multi_select !== true) throw invalid(`${at}: takes one answer`);
+  if (question.options === undefined || question.allows_other === true) return;
+  const labels = question.options.map(({ label }) => label);
+  const other = chosen.find((one) => !labels.includes(one));
+  if (other !== undefined) throw invalid(`${at}: "${other}" is not offered; offered: ${labels.join(", ")}`);
+}
+
+/** Secrets are for the agent's eyes only: not in frames, not in lists, and not in the store once it has them. */
+export function withoutSecrets(row: RequestRow): RequestRow {
+  const { answer, payload } = row;
+  const secret = payload.questions?.filter((question) => question.is_secret).map(({ id }) => id) ?? [];
+  if (secret.length === 0 || answer === undefined || !("answers" in answer)) return row;
+  const answers = Object.fromEntries(
+    Object.entries(answer.answers).map(([id, text]) => [id, secret.includes(id) ? "[secret]" : text]),
+  );
+  return { ...row, answer: { answers } };
+}
+
+function step(row: RequestRow, from: readonly RequestStatus[], change: Partial<RequestRow>): RequestRow {
+  if (!from.includes(row.status) || row.dispatched_at_ms !== undefined) {
+    throw new Error(
+      `request ${row.request_id} is ${row.status} and cannot become ${change.status ?? "dispatched"}`,
+    );
+  }
+  return { ...row, ...change };
+}
+
+function offered({ choices }: Pick<RequestPayload, "choices">): string {
+  return `offered: ${[...new Set(choices.map(({ decision }) => decision))].join(", ")}`;
+}
+
+function invalid(message: string): CodedError {
+  return new CodedError("invalid_answer", message);
+}

@@ -1,0 +1,86 @@
+// Which turn a frame belongs to. Frames do not say it but for the first and the last of a turn (the `task_started`
+// notice and the result), so it follows from what stands around them.
+import type { Stream } from "../stream/stream.ts";
+
+/** How far in front of a page its turn's beginning is searched, in frames: first near, then far. */
+const LOOK_BACK = [128, 1024, 4096] as const;
+const READ_BYTES = 256 * 1024;
+
+type Frame = Readonly<Record<string, unknown>>;
+
+interface Boundary {
+  kind: "start" | "end";
+  turn_id: string | null;
+}
+
+/** One a frame; `before` gives the turn that the first ones are in, if that does not follow from them. */
+export async function turnIds(
+  frames: readonly Frame[],
+  before: () => Promise<string | null | undefined>,
+): Promise<{ ids: (string | null)[]; after: string | null | undefined }> {
+  const boundaries = frames.map(boundaryOf);
+  const first = boundaries.find((found) => found !== undefined);
+  let current = first?.kind === "end" ? first.turn_id : await before();
+  const ids = boundaries.map((found) => {
+    if (found === undefined) return current ?? null;
+    current = found.kind === "start" ? found.turn_id : null;
+    return found.turn_id;
+  });
+  return { ids, after: current };
+}
+
+/** The turn that the frame `seq` is in, from what was stored in front of it. Undefined when that is too far away. */
+export async function turnBefore(stream: Stream, seq: number): Promise<string | null | undefined> {
+  if (stream.turnMark?.seq === seq - 1) return stream.turnMark.turn_id;
+  let end = seq;
+  for (const frames of LOOK_BACK) {
+    const start = Math.max(1, seq - frames);
+    const found = await lastBoundary(stream, start, end);
+    if (found !== undefined) return found.kind === "start" ? found.turn_id : null;
+    if (start === 1) return null;
+    end = start;
+  }
+  return undefined;
+}
+
+/** The last one among the frames from `start` up to, but not with, `end`. */
+async function lastBoundary(stream: Stream, start: number, end: number): Promise<Boundary | undefined> {
+  let last: Boundary | undefined;
+  for (let after = start - 1; after + 1 < end; ) {
+    const chunk = await stream.after(after, READ_BYTES);
+    if (chunk === undefined) return last;
+    const text = Buffer.from(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.length).toString("utf8");
+    if (text.includes('"task_started"') || text.includes('"agent.result"')) {
+      const lines = text.split("\n").slice(0, Math.max(0, end - chunk.first_seq));
+      last = lastIn(lines) ?? last;
+    }
+    after = chunk.last_seq;
+  }
+  return last;
+}
+
+function lastIn(lines: readonly string[]): Boundary | undefined {
+  for (const line of lines.toReversed()) {
+    if (!line.includes('"task_started"') && !line.includes('"agent.result"')) continue;
+    const found = boundaryOf(parsed(line));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function boundaryOf(frame: Frame): Boundary | undefined {
+  if (frame["type"] === "agent.result") {
+    return { kind: "end", turn_id: typeof frame["turn_id"] === "string" ? frame["turn_id"] : null };
+  }
+  if (frame["type"] !== "agent.notice" || frame["category"] !== "task_started") return undefined;
+  const turn_id = (frame["data"] as Frame | undefined)?.["turn_id"];
+  return typeof turn_id === "string" ? { kind: "start", turn_id } : undefined;
+}
+
+function parsed(line: string): Frame {
+  try {
+    return JSON.parse(line) as Frame;
+  } catch {
+    return {}; // damaged: it marks nothing
+  }
+}

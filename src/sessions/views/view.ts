@@ -1,0 +1,196 @@
+// Sessions as a manager sees them (`SessionView`), from rows and what is known of those that are in memory. Pure; for a
+// list, what concerns all sessions (children, pending requests) is computed once.
+import type { Action } from "../../protocol/actions.ts";
+import type { RequestRow } from "../../protocol/requests.ts";
+import type { ActivityState, SessionRow } from "../../protocol/session.ts";
+import type { SessionView } from "../../protocol/views.ts";
+import { contextTokens } from "../core/usage.ts";
+import type { ViewFilter } from "../manager-types.ts";
+
+/** What only a session in memory has. */
+export interface LiveFacts {
+  activity: ActivityState;
+  isTurnActive: boolean;
+  isRunning: boolean;
+  /** A client drives it. */
+  attached: boolean;
+  last_event_at_ms?: number | undefined;
+  /** Why its queue waits. */
+  held?: string | undefined;
+}
+
+export interface ViewParts {
+  row: SessionRow;
+  /** Absent: it is only in the store. */
+  live?: LiveFacts | undefined;
+}
+
+/** What views of several sessions have in common. */
+export interface ViewWorld {
+  /** How many requests wait in each session, for those where any do. */
+  pending: ReadonlyMap<string, number>;
+  /** The same with all sessions below; see `familyPending`. */
+  familyPending: ReadonlyMap<string, number>;
+  children: ChildrenIndex;
+  lastAction(session_id: string): Action | undefined;
+  /** The backend in the words of session managers. */
+  provider(backend: string): string;
+  /** 0: nothing ever counts as stalled. */
+  stallMs: number;
+  nowMs: number;
+}
+
+export type ChildrenIndex = ReadonlyMap<string, readonly string[]>;
+
+export function viewOf({ row, live }: ViewParts, world: ViewWorld): SessionView {
+  const { session_id } = row;
+  const lastAction = world.lastAction(session_id);
+  const turn = live?.isTurnActive === true ? row.turn : undefined;
+  const view: SessionView = {
+    session_id,
+    backend: row.backend,
+    provider: world.provider(row.backend),
+    children: [...(world.children.get(session_id) ?? [])],
+    managed: row.managed === true,
+    activity_state: live?.activity ?? "stopped",
+    attached: live?.attached === true,
+    running: live?.isRunning === true,
+    stalled: isStalled({ row, live }, world),
+    pending_requests: world.pending.get(session_id) ?? 0,
+    family_pending_requests: world.familyPending.get(session_id) ?? 0,
+    queued: row.queue?.length ?? 0,
+    turns: row.turns,
+    usage: row.cumulative_usage,
+    context_tokens: contextTokens(row.last_turn_usage),
+    started_at_ms: row.started_at_ms,
+    last_active_at_ms: row.last_active_at_ms,
+    last_seq: row.last_seq,
+  };
+  // Not with spreads: a busy daemon makes many views a second.
+  if (hasFailed({ row, live })) view.failed = true;
+  if (row.name !== undefined) view.name = row.name;
+  if (row.title !== undefined) view.title = row.title;
+  if (row.cwd !== undefined) view.cwd = row.cwd;
+  if (row.model !== undefined) view.model = row.model;
+  if (row.parent !== undefined) view.parent = row.parent;
+  if (turn !== undefined) view.turn = { turn_id: turn.turn_id, started_at_ms: turn.started_at_ms };
+  if (row.last_result !== undefined) view.last_result = row.last_result;
+  if (lastAction !== undefined) view.last_action = settledAction(lastAction, view);
+  if (live?.held !== undefined) view.held = live.held;
+  if (row.cost_usd !== undefined) view.cost_usd = row.cost_usd;
+  if (row.budget !== undefined) view.budget = row.budget;
+  if (live?.last_event_at_ms !== undefined) view.last_event_at_ms = live.last_event_at_ms;
+  if (row.stopped_at_ms !== undefined) view.stopped_at_ms = row.stopped_at_ms;
+  return view;
+}
+
+/**
+ * A daemon that is killed can lose how the last thing ended, but nothing runs or waits in a session where no turn runs
+ * and nothing is asked.
+ */
+export function settledAction(
+  action: Action,
+  { turn, pending_requests, last_result }: Pick<SessionView, "turn" | "pending_requests" | "last_result">,
+): Action {
+  const isOpen = action.status === "running" ? turn !== undefined : pending_requests > 0;
+  if ((action.status !== "running" && action.status !== "waiting") || isOpen) return action;
+  const wasGood = last_result?.turn_id === action.turn_id && last_result?.subtype === "success";
+  return { ...action, status: wasGood && action.status === "running" ? "success" : "interrupted" };
+}
+
+/** At rest, and not because all went well or somebody stopped it. */
+function hasFailed({ row, live }: ViewParts): boolean {
+  const isAtRest = live === undefined || live.activity === "idle" || live.activity === "stopped";
+  if (!isAtRest || row.stopped_at_ms !== undefined) return false;
+  // A message that its agent could not be started for never became a turn.
+  if (row.inputs?.at(-1)?.state === "failed") return true;
+  const subtype = row.last_result?.subtype ?? "success";
+  return subtype !== "success" && subtype !== "interrupted";
+}
+
+/** Those that the filter lets through, the most recently active first; the order does not depend on the clock. */
+export function viewsOf(all: readonly ViewParts[], world: ViewWorld, filter: ViewFilter = {}): SessionView[] {
+  return all
+    .filter((parts) => isMeant(parts, filter))
+    .sort(({ row: a }, { row: b }) => {
+      const byTime = b.last_active_at_ms - a.last_active_at_ms || b.started_at_ms - a.started_at_ms;
+      return byTime || (a.session_id < b.session_id ? -1 : 1);
+    })
+    .slice(0, filter.limit)
+    .map((parts) => viewOf(parts, world));
+}
+
+/** A turn runs, nothing is asked, and the agent has said nothing for too long. */
+export function isStalled(
+  { row, live }: ViewParts,
+  { pending, stallMs, nowMs }: Pick<ViewWorld, "pending" | "stallMs" | "nowMs">,
+): boolean {
+  if (stallMs <= 0 || live?.isTurnActive !== true || (pending.get(row.session_id) ?? 0) > 0) return false;
+  const lastSignMs = Math.max(live.last_event_at_ms ?? 0, row.turn?.started_at_ms ?? 0);
+  return lastSignMs > 0 && nowMs - lastSignMs > stallMs;
+}
+
+/** Parent to children, oldest first. */
+export function childrenIndex(
+  rows: Iterable<Pick<SessionRow, "session_id" | "parent" | "started_at_ms">>,
+): ChildrenIndex {
+  const index = new Map<string, string[]>();
+  const children = [...rows].filter(({ parent }) => parent !== undefined);
+  for (const { session_id, parent = "" } of children.sort((a, b) => a.started_at_ms - b.started_at_ms)) {
+    const siblings = index.get(parent);
+    if (siblings === undefined) index.set(parent, [session_id]);
+    else siblings.push(session_id);
+  }
+  return index;
+}
+
+export function pendingCounts(
+  requests: Iterable<Pick<RequestRow, "session_id" | "status">>,
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { session_id, status } of requests) {
+    if (status === "pending") counts.set(session_id, (counts.get(session_id) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Each count is added to all sessions above it too; to none twice, if a family goes in a circle. */
+export function familyPending(
+  pending: ReadonlyMap<string, number>,
+  above: (session_id: string) => readonly string[],
+): Map<string, number> {
+  const totals = new Map<string, number>();
+  for (const [session_id, count] of pending) {
+    for (const id of new Set([session_id, ...above(session_id)]))
+      totals.set(id, (totals.get(id) ?? 0) + count);
+  }
+  return totals;
+}
+
+/** The session, then all that is below it, parents before their children. A family in a circle is walked once. */
+export function familyOf(
+  session_id: string,
+  children: ChildrenIndex,
+): { session_id: string; depth: number }[] {
+  const family: { session_id: string; depth: number }[] = [];
+  const seen = new Set<string>();
+  const open = [{ session_id, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next.session_id)) continue;
+    seen.add(next.session_id);
+    family.push(next);
+    const depth = next.depth + 1;
+    for (const id of (children.get(next.session_id) ?? []).toReversed()) open.push({ session_id: id, depth });
+  }
+  return family;
+}
+
+function isMeant({ row, live }: ViewParts, filter: ViewFilter): boolean {
+  if (filter.backend !== undefined && row.backend !== filter.backend) return false;
+  if (filter.parent !== undefined && row.parent !== filter.parent) return false;
+  if (filter.name !== undefined && row.name !== filter.name) return false;
+  if (filter.cwd !== undefined && row.cwd !== filter.cwd) return false;
+  if (filter.live === true && live === undefined) return false;
+  if (filter.state === undefined || filter.state.includes(live?.activity ?? "stopped")) return true;
+  return filter.state.includes("failed") && hasFailed({ row, live });
+}

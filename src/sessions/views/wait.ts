@@ -1,0 +1,116 @@
+// Waits until a session is idle, blocked or stopped, or until a message's turn is over. Woken by Changes, never by a
+// clock: it listens before it looks, so that no change falls in between.
+import { CodedError } from "../../base/coded-error.ts";
+import type { InputRecord } from "../../protocol/queue.ts";
+import type { SessionRow } from "../../protocol/session.ts";
+import type { SessionView, WaitReply } from "../../protocol/views.ts";
+import { unknownSession } from "../core/refusals.ts";
+import type { WaitOrder } from "../manager-types.ts";
+import type { Changes } from "./changes.ts";
+
+const MAX_TIMER_MS = 2_147_483_647;
+
+export interface WaitState {
+  row: Pick<SessionRow, "queue" | "inputs" | "stopped_at_ms">;
+  isTurnActive: boolean;
+  isRunning: boolean;
+  /** The agent works behind its turn, a message is on its way to it, an answer is being stored. */
+  isBusy: boolean;
+  /** A turn's result is not stored yet: nobody may know of it. */
+  isSettling: boolean;
+  /** How many requests wait. */
+  pending: number;
+}
+
+export interface WaitParts {
+  changes: Changes;
+  /** Undefined: there is no such session (any more). */
+  state(session_id: string): WaitState | undefined | Promise<WaitState | undefined>;
+  view(session_id: string): SessionView | Promise<SessionView>;
+}
+
+/** An aborted wait answers at once as one whose time is over. Rejects when the session is unknown, or becomes so. */
+export async function waitFor(order: WaitOrder, parts: WaitParts): Promise<WaitReply> {
+  const { session_id } = order;
+  const alarm = new Alarm(order);
+  const end = parts.changes.onTouch(session_id, () => alarm.ring());
+  try {
+    for (;;) {
+      const rung = alarm.next();
+      const found = parts.state(session_id);
+      // Not one tick later: the row is the living one.
+      const state = found instanceof Promise ? await found : found;
+      if (state === undefined) throw unknownSession(session_id);
+      const input = inputOf(order, state);
+      const reason = reasonOf(order, state, input) ?? (alarm.isOver ? "timeout" : undefined);
+      if (reason !== undefined) {
+        return { reason, session: await parts.view(session_id), ...(input !== undefined && { input }) };
+      }
+      await rung;
+    }
+  } finally {
+    end();
+    alarm.close();
+  }
+}
+
+/** Rings at changes, when the time is over, and when nobody waits any more. */
+class Alarm {
+  isOver: boolean;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #stop = () => {
+    this.isOver = true;
+    this.ring();
+  };
+  #wake: () => void = () => undefined;
+
+  constructor({ timeoutMs, signal }: WaitOrder) {
+    this.isOver = timeoutMs <= 0 || signal?.aborted === true;
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#stop, { once: true });
+    if (!this.isOver) this.#timer = setTimeout(this.#stop, Math.min(timeoutMs, MAX_TIMER_MS));
+  }
+
+  /** Resolves with the first ring from now on. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  ring(): void {
+    this.#wake();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener("abort", this.#stop);
+  }
+}
+
+const OVER: ReadonlySet<InputRecord["state"]> = new Set(["done", "cancelled", "failed"]);
+
+function inputOf({ session_id, message_id }: WaitOrder, { row }: WaitState): InputRecord | undefined {
+  if (message_id === undefined) return undefined;
+  const input = row.inputs?.find((record) => record.message_id === message_id);
+  if (input !== undefined) return input;
+  const message = `session ${session_id} has no message ${message_id}, or forgot it; see GET /sessions/${session_id}/queue`;
+  throw new CodedError("message_unknown", message);
+}
+
+function reasonOf(
+  { until }: WaitOrder,
+  state: WaitState,
+  input: InputRecord | undefined,
+): WaitReply["reason"] | undefined {
+  const { row, pending } = state;
+  if (state.isSettling) return undefined;
+  if (input !== undefined && OVER.has(input.state)) return "input_done";
+  if (row.stopped_at_ms !== undefined && !state.isRunning) return "stopped";
+  if (until.includes("blocked") && pending > 0) return "blocked";
+  if (input !== undefined || !until.includes("idle")) return undefined;
+  // A message leaves the queue when its turn begins, so one that is on its way keeps the session from being idle.
+  const isQuiet = !state.isTurnActive && !state.isBusy && pending === 0;
+  return isQuiet && (row.queue?.length ?? 0) === 0 ? "idle" : undefined;
+}
