@@ -32,15 +32,16 @@ export function onStartFailed(step: Step, generation: string, failure: Failure):
 /** Ends the agent; a turn that still runs gets its result. */
 export function stopRun(step: Step, how: "finish" | "now"): void {
   const { run, phase } = step.state;
-  if (run === undefined) return;
-  const { generation } = run;
-  if (how === "now") {
-    step.emit({ kind: "orphan", generation, message: "the agent was ended" });
-    cutTurn(step, "interrupted");
-    step.set({ requests: [] });
-  }
-  step.set({ phase: { name: "stopping", how } });
-  step.emit({ kind: "stop", generation, how });
+  if (run !== undefined) {
+    const { generation } = run;
+    if (how === "now") {
+      step.emit({ kind: "orphan", generation, message: "the agent was ended" });
+      cutTurn(step, "interrupted");
+      step.set({ requests: [] });
+    }
+    step.set({ phase: { name: "stopping", how } });
+    step.emit({ kind: "stop", generation, how });
+  } else if (phase.name === "interrupting") step.set({ phase: { name: "cold" } });
   if (phase.name === "interrupting") for (const job_id of phase.waiters) step.reply(job_id);
 }
 

@@ -5,7 +5,7 @@ import { PHASES } from "../../../src/sessions/core/phases.ts";
 import { reduce } from "../../../src/sessions/core/reduce.ts";
 import { restore } from "../../../src/sessions/core/restore.ts";
 import { rowOf } from "../../../src/sessions/core/state.ts";
-import { size } from "../../support/sizes.ts";
+import { IS_CHAOS, size } from "../../support/sizes.ts";
 import { COMMANDS, START } from "./commands.ts";
 import { endings, seek } from "./rules.ts";
 
@@ -13,7 +13,7 @@ const core = { reduce, restore, rowOf };
 const SEQUENCES = size("CORE_SEQUENCES", 4_000);
 /** Known to come through every phase, so that what is not seen is never taken. */
 const SEED = 14;
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 600_000;
 // The picture in the docs is drawn from this table.
 const DRAWN = Object.entries(PHASES).flatMap(([name, { next }]) => next.map((to) => `${name} -> ${to}`));
 
@@ -27,7 +27,8 @@ test(
   LIMIT_MS,
 );
 
-test(
+// Not in the gate: what is found there must be found again.
+test.runIf(IS_CHAOS)(
   "the same, beginning somewhere else each time",
   () => {
     const seen = new Set<string>();
@@ -46,7 +47,7 @@ test(
         const ends = endings(core, start, commands);
         expect(new Set(ends).size, ends.join("\n")).toBe(1);
       }),
-      { numRuns: Math.ceil(SEQUENCES / 20) },
+      { numRuns: Math.ceil(SEQUENCES / 10), ...(IS_CHAOS ? {} : { seed: SEED }) },
     );
   },
   LIMIT_MS,
