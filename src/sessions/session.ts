@@ -154,7 +154,7 @@ export class Session {
   /** It is counted and stays so: whoever opens it now needs no room for it. */
   get isKept(): boolean {
     if (this.owner !== undefined || facts.isClaimed(this.state)) return true;
-    return this.isRunning && this.state.phase.name !== "stopping";
+    return this.isRunning && !facts.isResting(this.state);
   }
 
   get isClosed(): boolean {

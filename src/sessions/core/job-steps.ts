@@ -35,9 +35,9 @@ export function advance(step: Step): void {
   (ADVANCE[job.kind] as (step: Step, job: Job) => void)(step, job);
 }
 
-function isWaiting({ phase, run }: SessionState, job: Job): boolean {
+function isWaiting({ phase, run, jobs }: SessionState, job: Job): boolean {
   // What starts or ends the agent waits until an interrupt is over, or it would hit what comes next. Not if all ends.
-  if (phase.name === "interrupting") return !(job.kind === "close" && job.reason === "shutdown");
+  if (phase.name === "interrupting" && !jobs.some(isShutdown)) return true;
   switch (job.stage) {
     case "starting":
       return run?.isUp === false;
@@ -50,6 +50,10 @@ function isWaiting({ phase, run }: SessionState, job: Job): boolean {
     default:
       return false;
   }
+}
+
+function isShutdown(job: Job): boolean {
+  return job.kind === "close" && job.reason === "shutdown";
 }
 
 /** The agent did not start: the job that wanted it is over. */

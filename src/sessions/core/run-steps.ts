@@ -32,17 +32,20 @@ export function onStartFailed(step: Step, generation: string, failure: Failure):
 /** Ends the agent; a turn that still runs gets its result. */
 export function stopRun(step: Step, how: "finish" | "now"): void {
   const { run, phase } = step.state;
-  if (run !== undefined) {
-    const { generation } = run;
-    if (how === "now") {
-      step.emit({ kind: "orphan", generation, message: "the agent was ended" });
-      cutTurn(step, "interrupted");
-      step.set({ requests: [] });
-    }
-    step.set({ phase: { name: "stopping", how } });
-    step.emit({ kind: "stop", generation, how });
-  } else if (phase.name === "interrupting") step.set({ phase: { name: "cold" } });
+  if (run !== undefined) endRun(step, run, how);
+  // The interrupt has cost it its life, and its end need not be waited for any more.
+  else if (phase.name === "interrupting") step.set({ phase: { name: "cold" } });
   if (phase.name === "interrupting") for (const job_id of phase.waiters) step.reply(job_id);
+}
+
+function endRun(step: Step, { generation }: RunFacts, how: "finish" | "now"): void {
+  if (how === "now") {
+    step.emit({ kind: "orphan", generation, message: "the agent was ended" });
+    cutTurn(step, "interrupted");
+    step.set({ requests: [] });
+  }
+  step.set({ phase: { name: "stopping", how } });
+  step.emit({ kind: "stop", generation, how });
 }
 
 /** Who comes back while the old agent is still being let go in peace does not want to wait for that. */

@@ -193,6 +193,11 @@ export function isClaimed({ jobs }: SessionState): boolean {
   return jobs.some(({ kind }) => kind === "open" || kind === "begin");
 }
 
+/** Its agent is being ended to make room: that room is somebody else's. */
+export function isResting({ jobs: [job] }: SessionState): boolean {
+  return job?.kind === "rest" && job.stage !== undefined;
+}
+
 /** A result is on its way to the disk. */
 export function isSettling({ writes }: SessionState): boolean {
   return writes.some((write) => write.for === "result");

@@ -1,0 +1,67 @@
+// What else is wanted of a session while it, or its agent, is being ended.
+import { expect, test } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { drain } from "../../src/sessions/shutdown.ts";
+import { gate, settle, stage, user } from "./fakes.ts";
+
+const ann = { id: "ann" };
+const never = new AbortController().signal;
+
+test("who comes back while the agent is being let go needs no room for another one", async () => {
+  const { hub, backend, open } = stage({ limits: { maxSessions: 1, maxSessionsPerClient: 32 } });
+  await open(ann);
+  const ended = gate();
+  backend.last.stop = async () => {
+    await ended.passed;
+    backend.last.end(true);
+  };
+  hub.detach(ann);
+  await settle();
+  const back = open({ id: "ann again" }, { resume: true });
+  await settle();
+  ended.open();
+  await expect(back).resolves.toBeDefined();
+  expect(backend.alive).toHaveLength(1);
+});
+
+test("a shutdown waits for the disk although an interrupt has just cost the agent its life", async () => {
+  const { hub, backend, store, open } = stage();
+  await open(ann);
+  await hub.send(ann, "s", user("hello"));
+  const run = backend.last;
+  const over = gate();
+  run.interrupt = async () => {
+    run.end(true);
+    await over.passed;
+  };
+  const disk = gate();
+  store.held = disk.passed;
+  const interrupted = hub.interrupt(ann, "s", () => undefined);
+  await settle();
+  let isDrained = false;
+  const drained = drain(hub, 0, never, silentLog).then(() => {
+    isDrained = true;
+  });
+  await settle();
+  expect(isDrained).toBe(false);
+  disk.open();
+  await drained;
+  over.open();
+  await expect(interrupted).resolves.toBeUndefined();
+});
+
+test("a shutdown ends an agent that does not answer an interrupt, whatever else waits for that", async () => {
+  const { hub, backend, open } = stage();
+  await open(ann);
+  await hub.send(ann, "s", user("hello"));
+  const over = gate();
+  backend.last.interrupt = () => over.passed;
+  const interrupted = hub.interrupt(ann, "s", () => undefined);
+  const sent = expect(hub.send(ann, "s", user("and then"))).rejects.toThrow();
+  await settle();
+  await drain(hub, 0, never, silentLog);
+  expect(backend.alive).toEqual([]);
+  await expect(interrupted).resolves.toBeUndefined();
+  await sent;
+  over.open();
+});
