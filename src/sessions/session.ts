@@ -106,7 +106,7 @@ export class Session {
       perform: (effect) => performer.perform(effect),
       projected: (state) => project(state, row),
       changed: () => context.hooks.changed(row.session_id),
-      record: traceOf(context.traceDir, row, this.#log),
+      record: traceOf(context.traceDir, { row, left_at_ms }, this.#log),
     });
   }
 

@@ -7,16 +7,24 @@ import type { Log } from "../base/log.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Effect } from "./core/effects.ts";
 import type { Input } from "./core/inputs.ts";
-import { scrub } from "./core/scrub.ts";
+import { createScrub } from "./core/scrub.ts";
+
+/** What a recording begins with: what the session is made of. */
+export interface Beginning {
+  row: SessionRow;
+  /** Since when nobody owns it; absent: somebody is about to. */
+  left_at_ms?: number | undefined;
+}
 
 /** Undefined when nothing is kept. */
 export function traceOf(
   dir: string | undefined,
-  row: SessionRow,
+  { row, left_at_ms }: Beginning,
   log: Log,
 ): ((input: Input, effects: readonly Effect[]) => void) | undefined {
   if (dir === undefined) return undefined;
   const file = join(dir, `${row.session_id}.jsonl`);
+  const scrub = createScrub();
   let isBroken = false;
   const write = (line: object) => {
     if (isBroken) return;
@@ -29,6 +37,6 @@ export function traceOf(
       log.warn("session.trace_failed", { message: messageOf(error) });
     }
   };
-  write({ row: scrub(row) });
+  write({ row: scrub(row), left_at_ms });
   return (input, effects) => write({ input: scrub(input), effects: effects.map(({ kind }) => kind) });
 }

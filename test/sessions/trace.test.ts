@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { replay } from "../../src/sessions/core/replay.ts";
-import { askOf, settle, stage, user } from "./fakes.ts";
+import { createScrub } from "../../src/sessions/core/scrub.ts";
+import { askOf, rowOf, settle, stage, user } from "./fakes.ts";
+import { runOf, spawn, world } from "./system.ts";
 
 const SECRET = "hunter2-the-password";
 
@@ -59,4 +61,74 @@ test("a directory that cannot be written costs the recording, not the session", 
   on.backend.last.result();
   await settle();
   expect(on.hub.table.session("s").row.last_result?.subtype).toBe("success");
+});
+
+test("a second life in the same file replays too, also with keys that come again", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "blemees-trace-"));
+  const first = await world({ traceDir: dir });
+  await spawn(first, "a");
+  for (const key of ["key-one", "key-two", "key-one"])
+    await first.manager.input({ session_id: "a", message: user(key), key });
+  await settle(20);
+  const second = await world({ traceDir: dir, store: first.store });
+  await settle(20);
+  await second.manager.input({ session_id: "a", message: user("more"), key: "key-ten" });
+  await settle(20);
+  for (let turn = 0; turn < 5; turn += 1) {
+    runOf(second, "a").result();
+    await settle(20);
+  }
+  const session = second.hub.table.session("a");
+  expect(await session.close("idle_timeout", "idle")).toBe(true);
+  const steps = [...replay(readFileSync(join(dir, "a.jsonl"), "utf8").split("\n"))];
+  expect(steps.filter(({ recorded: other }) => other !== undefined)).toEqual([]);
+  expect(steps.at(-1)?.state.phase).toEqual({ name: "closed" });
+});
+
+test("a session that nobody was about to own when it was made replays as idle", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "blemees-trace-"));
+  const on = stage({ traceDir: dir });
+  on.store.saved.set("s", rowOf("s"));
+  await on.hub.table.ready;
+  const session = await on.hub.table.revive("s");
+  expect(await session.close("idle_timeout", "idle")).toBe(true);
+  const steps = [...replay(readFileSync(join(dir, "s.jsonl"), "utf8").split("\n"))];
+  expect(steps.at(-1)?.state.phase).toEqual({ name: "closed" });
+});
+
+test("nothing of anybody hides under a name of ours, in a name, or in a number", () => {
+  const event = {
+    type: "agent.tool_use",
+    tool_use_id: "t1",
+    name: "mail",
+    input: { message_id: "m1", code: SECRET, reason: SECRET, [SECRET]: 1, pin: 4711 },
+    permission: { decision: "deny", reason: SECRET },
+    data: { status: SECRET, id: SECRET },
+    raw: { id: SECRET, request: { tool_input: { code: SECRET } } },
+  };
+  const row = { options: { env: { [SECRET]: SECRET } }, inputs: [{ key: SECRET, hash: SECRET }] };
+  const scrub = createScrub();
+  const text = JSON.stringify([
+    scrub({ kind: "event", event }),
+    scrub(row),
+    scrub({ input: { key: SECRET } }),
+  ]);
+  expect(text).not.toContain(SECRET);
+  expect(text).not.toContain("4711");
+  expect(text).toContain("t1");
+});
+
+test("an event that is nested too deep to be written costs neither the session nor the recording", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "blemees-trace-"));
+  const on = stage({ traceDir: dir });
+  const ann = { id: "ann" };
+  const ear = await on.open(ann);
+  await on.hub.send(ann, "s", user("hello"));
+  let deep: object = {};
+  for (let n = 0; n < 20_000; n += 1) deep = { deep };
+  on.backend.last.event({ type: "agent.tool_use", tool_use_id: "t1", name: "x", input: deep });
+  on.backend.last.result();
+  await settle();
+  expect(ear.of("agent.result")).toHaveLength(1);
+  expect(readFileSync(join(dir, "s.jsonl"), "utf8")).toContain("agent.result");
 });

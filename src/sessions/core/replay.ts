@@ -26,7 +26,8 @@ export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
     const line = parse(text, number);
     if (line.row !== undefined) {
       // A new life of the session in the same file.
-      state = initialState(line.row);
+      const { row, left_at_ms } = line;
+      state = initialState(row, left_at_ms === undefined ? {} : { left_at_ms });
       continue;
     }
     if (state === undefined || line.input === undefined) throw notATrace(number);
@@ -63,7 +64,14 @@ export function describe({ line, input, state, effects, recorded }: ReplayedStep
   return `${String(line).padStart(5)}  ${what.padEnd(24)} ${where}  -> ${effects.join(", ") || "-"}${differs}`;
 }
 
-function parse(text: string, number: number): { row?: SessionRow; input?: Input; effects?: string[] } {
+interface Line {
+  row?: SessionRow;
+  left_at_ms?: number;
+  input?: Input;
+  effects?: string[];
+}
+
+function parse(text: string, number: number): Line {
   try {
     const line = JSON.parse(text);
     if (typeof line === "object" && line !== null && ("row" in line || "input" in line)) return line;
