@@ -36,6 +36,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: lanes.unit,
+          setupFiles: ["test/support/seed.ts"],
           pool: "threads",
           // Modules are loaded once per worker, not once per file: that was a third of the time.
           isolate: false,
@@ -48,6 +49,7 @@ export default defineConfig({
         test: {
           name: "process",
           include: lanes.process,
+          setupFiles: ["test/support/seed.ts"],
           // Not threads: to start a process is to fork, which copies the page tables of everything that runs in this
           // one (60 ms instead of 1 at 800 MB), and the copy holds the pipes and sockets of all tests open meanwhile.
           pool: "forks",

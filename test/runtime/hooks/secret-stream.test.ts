@@ -17,6 +17,7 @@ describe("a stream", () => {
   test.each([
     ["a key", `use ${KEY} now`],
     ["a private key", `here:\n${PEM}\nthat was it`],
+    ["a key that a header follows at once", `${KEY}-----BEGIN `],
     ["a private key without an end", "-----BEGIN PRIVATE KEY-----\nMIIE\nand more"],
     ["a certificate", "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----\n"],
   ])("with %s never shows a part of it, wherever it is cut", (_, text) => {

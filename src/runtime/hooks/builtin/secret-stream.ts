@@ -9,6 +9,7 @@ const STARTS = [
 ];
 /** No secret but a private key has one of these in it. */
 const BOUNDARY = /[^A-Za-z0-9_.-](?=[A-Za-z0-9_.-]*$)/;
+const TOKEN = /[A-Za-z0-9_.-]/;
 const WORD = /[A-Za-z0-9_-]/;
 const BEGIN = "-----BEGIN ";
 const HALF_HEADER = /^-----BEGIN [A-Z ]{0,80}-{0,5}$/;
@@ -52,12 +53,21 @@ function settledEnd(text: string, isInWord: boolean): number {
     const isStart = at === 0 ? !isInWord : !/\w/.test(text.charAt(at - 1));
     if (isStart && mayBegin(text.slice(at))) end = at;
   }
+  let behind = 0; // the last private key
   for (let at = text.indexOf("-"); at !== -1 && at < end; ) {
     const key = keyAt(text, at);
-    if (key === "open") return at;
+    if (key === "open") return tokenStart(text, at, behind);
+    if (key > at + 1) behind = key;
     at = text.indexOf("-", key);
   }
   return end;
+}
+
+/** A key of another kind that stands right before a header takes the dashes in: they are decided together. */
+function tokenStart(text: string, at: number, behind: number): number {
+  let start = at;
+  while (start > behind && TOKEN.test(text.charAt(start - 1))) start -= 1;
+  return start;
 }
 
 function mayBegin(text: string): boolean {
