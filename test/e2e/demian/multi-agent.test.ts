@@ -42,7 +42,9 @@ function story(frames: readonly Frame[]): string[] {
     const { type, category, name, parent_tool_use_id: parent } = frame;
     const word = type === "agent.notice" ? String(category) : type.replace("agent.", "");
     if (
-      /^(delta|system_init|task_started|context_usage|session_info|demian_|available|tool_input)/.test(word)
+      /^(delta|system_init|task_started|context_usage|session_info|demian_|available|tool_input|tool_progress|tool_output)/.test(
+        word,
+      )
     )
       return [];
     if (!type.startsWith("agent.")) return [];
