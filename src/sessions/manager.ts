@@ -25,6 +25,7 @@ import type {
 } from "./manager-types.ts";
 import type { Ledger, RespondOrder } from "./requests/ledger.ts";
 import type { Responded } from "./requests/words.ts";
+import type { Receipt, Session } from "./session.ts";
 import { spawnSession } from "./spawn.ts";
 import type { SessionTable } from "./table.ts";
 import type { Client, RequestsFilter, RequestsPage, Subscriber } from "./types.ts";
@@ -90,14 +91,17 @@ export class SessionManager implements Manager {
   }
 
   async rename(session_id: string, name: string | null): Promise<SessionView> {
-    await (await this.#parts.table.revive(session_id)).rename(name);
+    await this.#parts.table.use(session_id, (session) => session.rename(name));
     this.#parts.changes.changed(session_id);
     return this.#parts.views.of(session_id);
   }
 
-  async input(order: InputOrder): Promise<{ input: InputRecord; position: number; repeated: boolean }> {
+  input(order: InputOrder): Promise<Receipt> {
+    return this.#parts.table.use(order.session_id, (session) => this.#input(session, order));
+  }
+
+  async #input(session: Session, order: InputOrder): Promise<Receipt> {
     const { session_id, message, now = false, key, from } = order;
-    const session = await this.#parts.table.revive(session_id);
     const isKnown = key !== undefined && session.row.inputs?.some((record) => record.key === key);
     const [waiting] = this.#parts.ledger.pendingOf(session_id);
     const { turn } = session.row;
@@ -127,7 +131,7 @@ export class SessionManager implements Manager {
   }
 
   async cancelInput(session_id: string, message_id: string): Promise<InputRecord> {
-    return (await this.#parts.table.revive(session_id)).cancel(message_id);
+    return this.#parts.table.use(session_id, (session) => session.cancel(message_id));
   }
 
   async interrupt(session_id: string, by?: string): Promise<{ was_idle: boolean }> {
@@ -147,8 +151,9 @@ export class SessionManager implements Manager {
     // Parents first: a manager that is ended does not hear of its children's end, and spawns no new ones.
     for (const id of ids) {
       this.#parts.family.noteStop(id, by);
-      const session = await this.#parts.table.revive(id);
-      await session.halt({ isAsked: by !== undefined && session.row.parent === by });
+      await this.#parts.table.use(id, (session) =>
+        session.halt({ isAsked: by !== undefined && session.row.parent === by }),
+      );
       this.#parts.log.info("session.stopped", { session_id: id, by });
     }
     return ids;

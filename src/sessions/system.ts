@@ -137,22 +137,22 @@ function familyParts(
   return {
     row: (session_id) => table.row(session_id),
     rows: () => table.rows(),
-    stored: async (session_id) => (await table.revive(session_id)).store(),
-    update: async (session_id, change) => {
-      const session = await table.revive(session_id);
-      change(session.row);
-      await session.store();
-    },
+    stored: (session_id) => table.use(session_id, (session) => session.store()),
+    update: (session_id, change) =>
+      table.use(session_id, (session) => {
+        change(session.row);
+        return session.store();
+      }),
     enqueue: async (session_id, { message, message_id, from }) => {
-      const session = await table.revive(session_id);
-      await session.enqueue({ message, message_id, kind: "wake", ...(from === undefined ? {} : { from }) });
+      const wake = { message, message_id, kind: "wake" as const, ...(from === undefined ? {} : { from }) };
+      await table.use(session_id, (session) => session.enqueue(wake));
     },
-    cancelQueued: async (session_id, message_id) => {
-      const session = await table.revive(session_id);
-      if (!session.queued.some((entry) => entry.message_id === message_id)) return false;
-      await session.cancel(message_id);
-      return true;
-    },
+    cancelQueued: (session_id, message_id) =>
+      table.use(session_id, async (session) => {
+        if (!session.queued.some((entry) => entry.message_id === message_id)) return false;
+        await session.cancel(message_id);
+        return true;
+      }),
     isPending: (session_id, request_id) =>
       ledger.pendingOf(session_id).some((row) => row.request_id === request_id),
     *running() {

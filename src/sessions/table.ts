@@ -184,6 +184,17 @@ export class SessionTable {
     }
   }
 
+  /** Does something with the session that `revive` gives, and not with one that is just being closed. */
+  async use<T>(session_id: string, work: (session: Session) => T | Promise<T>): Promise<T> {
+    let closing: Session | undefined;
+    for (;;) {
+      const session = await this.revive(session_id);
+      // It began to close while it was handed over. Its id is locked for that, so the next one is another one.
+      if (!session.isClosed || session === closing) return work(session);
+      closing = session;
+    }
+  }
+
   /** A session that was never stored, with its agent running. If that fails, it never was. Needs the lock of its id. */
   async create(backend: Backend, row: SessionRow, check: () => void): Promise<Session> {
     goOnBehind(row, await this.#options.store.highestSeq(row.session_id));

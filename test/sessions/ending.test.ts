@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { drain } from "../../src/sessions/shutdown.ts";
 import { gate, settle, stage, user } from "./fakes.ts";
+import { runOf, spawn, textsOf, world } from "./system.ts";
 
 const ann = { id: "ann" };
 const never = new AbortController().signal;
@@ -64,4 +65,20 @@ test("a shutdown ends an agent that does not answer an interrupt, whatever else 
   await expect(interrupted).resolves.toBeUndefined();
   await sent;
   over.open();
+});
+
+test("a message that comes at whatever moment of a session's being reaped is taken", async () => {
+  for (let moments = 0; moments < 12; moments += 1) {
+    const on = await world();
+    await spawn(on, "a");
+    await settle();
+    runOf(on, "a").result();
+    await settle(20);
+    const sent = on.manager.input({ session_id: "a", message: user("more") });
+    for (let n = 0; n < moments; n += 1) await Promise.resolve();
+    const reaped = on.hub.reap(0, Date.now() + 1);
+    await Promise.all([reaped, sent]);
+    await settle(20);
+    expect(textsOf(runOf(on, "a")).at(-1)).toBe("more");
+  }
 });
