@@ -4,7 +4,7 @@ import { CodedError } from "../../src/base/coded-error.ts";
 import type { SessionRow } from "../../src/protocol/session.ts";
 import type { Session } from "../../src/sessions/session.ts";
 import { spawnSession } from "../../src/sessions/spawn.ts";
-import { askOf, type Stage, settle, stage, user } from "./fakes.ts";
+import { askOf, gate, type Stage, settle, stage, user } from "./fakes.ts";
 
 const any = { checkParent: () => undefined };
 
@@ -92,6 +92,45 @@ test("does not give the agent a message whose leaving the queue could not be sto
   await send(session, "three");
   await settle();
   expect(on.backend.last.sent).toEqual([user("one"), user("two")]);
+});
+
+test("tells who repeats a key only what is stored", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  const disk = gate();
+  on.store.held = disk.passed;
+  on.store.failing = true;
+  const told: string[] = [];
+  const sent = [1, 2].map(() =>
+    send(session, "two", "k").then(
+      ({ repeated }) => told.push(`repeated: ${repeated}`),
+      (error: CodedError) => told.push(error.code),
+    ),
+  );
+  await settle();
+  expect(told).toEqual([]);
+  disk.open();
+  await Promise.all(sent);
+  expect(told).toEqual(["store_failed", "store_failed"]);
+  on.store.failing = false;
+  const again = await Promise.all([send(session, "two", "k"), send(session, "two", "k")]);
+  expect(again.map(({ repeated }) => repeated)).toEqual([false, true]);
+});
+
+test("answers every sender also when very many are called off while the disk is slow", async () => {
+  const { on, session } = await spawned(stage(), "one");
+  const disk = gate();
+  on.store.held = disk.passed;
+  const waiting: Promise<unknown>[] = [];
+  for (let n = 0; n < 250; n += 1) {
+    waiting.push(send(session, `message ${n}`));
+    const message_id = session.queued.at(-1)?.message_id ?? "";
+    waiting.push(session.cancel(message_id));
+  }
+  disk.open();
+  const outcomes = await Promise.allSettled(waiting);
+  const codes = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason.code] : []));
+  expect(new Set(codes)).toEqual(new Set(["message_unknown"]));
+  expect(session.queued).toEqual([]);
 });
 
 test("carries out the same key once, and refuses it for something else", async () => {

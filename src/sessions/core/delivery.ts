@@ -38,10 +38,11 @@ export function nextMessage(state: SessionState): QueuedMessage | undefined {
   // Ended by a person: only a new message of a person starts it again.
   const [first] = queued(state.row);
   if (first === undefined || state.row.stopped_at_ms !== undefined) return undefined;
-  const isUnstored = state.writes.some(
-    (write) => write.for === "enqueue" && write.message_id === first.message_id,
-  );
-  return isUnstored ? undefined : first; // mutation: only-stored-is-delivered
+  return isUnstored(state, first.message_id) ? undefined : first; // mutation: only-stored-is-delivered
+}
+
+function isUnstored({ writes }: SessionState, message_id: string): boolean {
+  return writes.some((write) => write.for === "enqueue" && write.message_id === message_id);
 }
 
 export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
@@ -49,7 +50,10 @@ export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
   try {
     const known = findRepeated(row, input);
     if (known !== undefined) {
-      step.reply(job_id, { input: known, position: placeOf(step.state, known.message_id), repeated: true });
+      const { message_id } = known;
+      if (isUnstored(step.state, message_id)) {
+        step.settle({ for: "enqueue", job_id, message_id, isRepeated: true }); // mutation: repeated-when-stored
+      } else step.reply(job_id, { input: known, position: placeOf(step.state, message_id), repeated: true });
       return;
     }
     step.set({ row: enqueue(row, input, step.at_ms).row });
@@ -82,7 +86,8 @@ export function onCancel(step: Step, job_id: string, message_id: string): void {
 export function onQueueWritten(step: Step, write: Write, isStored: boolean): void {
   switch (write.for) {
     case "enqueue":
-      if (isStored) enqueued(step, write.job_id, write.message_id);
+      if (isStored) enqueued(step, write);
+      else if (write.isRepeated === true) step.refuse(write.job_id, NOT_STORED);
       else notEnqueued(step, write);
       break;
     case "cancel":
@@ -98,11 +103,16 @@ export function onQueueWritten(step: Step, write: Write, isStored: boolean): voi
   }
 }
 
-function enqueued(step: Step, job_id: string, message_id: string): void {
+function enqueued(step: Step, { job_id, message_id, isRepeated }: Write & { for: "enqueue" }): void {
   const input = recordOf(step.state, message_id);
-  if (input === undefined) throw new Error(`message ${message_id} is stored and not there`);
-  step.emit({ kind: "input_changed", input });
-  step.reply(job_id, { input, position: placeOf(step.state, message_id), repeated: false });
+  if (input === undefined) {
+    // Meanwhile it was called off, and so many others since that it is forgotten.
+    step.refuse(job_id, notWaiting(step.state, message_id));
+    return;
+  }
+  const repeated = isRepeated === true;
+  if (!repeated) step.emit({ kind: "input_changed", input });
+  step.reply(job_id, { input, position: placeOf(step.state, message_id), repeated });
   retryNow(step);
 }
 

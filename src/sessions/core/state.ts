@@ -118,6 +118,8 @@ export type Write = { readonly write_id: string } & (
       readonly job_id: string;
       readonly message_id: string;
       readonly stopped_at_ms?: number;
+      /** The same message came before; that one is on its way too. */
+      readonly isRepeated?: true;
     }
   | {
       readonly for: "cancel";
