@@ -198,3 +198,29 @@ test("goes on with the queue of a session that the disk did not let go", async (
   await settle(20);
   expect(textsOf(runOf(on, "a"))).toEqual(["second"]);
 });
+
+test("options that an agent does not start with are not stored, whatever else is stored meanwhile", async () => {
+  const on = await world();
+  await spawn(on, "a", { options: { model: "old" } });
+  await settle();
+  runOf(on, "a").result();
+  await settle(20);
+  runOf(on, "a").end(false);
+  await settle();
+  const before = on.store.saved.get("a")?.options;
+  const start = gate();
+  on.backend.slow = start.passed;
+  on.backend.failing = new CodedError("spawn_failed", "no such model");
+  const order = { session_id: "a", backend: "fake", resume: true, options: { model: "new" } };
+  const opened = expect(on.hub.open({ id: "ann" }, new Ear(), order)).rejects.toThrow("no such model");
+  await settle();
+  await on.manager.rename("a", "called meanwhile");
+  start.open();
+  await opened;
+  expect(on.store.saved.get("a")).toMatchObject({ name: "called meanwhile", options: before });
+  on.backend.failing = undefined;
+  await on.hub.open({ id: "ann" }, new Ear(), order);
+  expect(runOf(on, "a").order.options).toEqual({ model: "new" });
+  await settle();
+  expect(on.store.saved.get("a")?.options).toEqual({ model: "new" });
+});

@@ -31,6 +31,8 @@ export interface AgentParts {
   looked(): void;
 }
 
+type StartEffect = RunEffect & { kind: "start" };
+
 export class Agent {
   readonly #parts: AgentParts;
   readonly #stderr: StderrRate;
@@ -72,17 +74,17 @@ export class Agent {
     }
   }
 
-  async #start({ generation, resume, needsRoom }: RunEffect & { kind: "start" }): Promise<void> {
+  async #start(effect: StartEffect): Promise<void> {
     const { report, withRoom } = this.#parts;
     try {
-      if (needsRoom) await withRoom(() => this.#launch(generation, resume));
-      else await this.#launch(generation, resume);
+      if (effect.needsRoom) await withRoom(() => this.#launch(effect));
+      else await this.#launch(effect);
     } catch (error) {
-      report({ kind: "start_failed", generation, failure: failureOf(error) });
+      report({ kind: "start_failed", generation: effect.generation, failure: failureOf(error) });
     }
   }
 
-  async #launch(generation: string, resume: boolean): Promise<void> {
+  async #launch({ generation, resume, options }: StartEffect): Promise<void> {
     const { backend, stream, env, log, report } = this.#parts;
     let run: Run | undefined;
     let early: Ended | undefined;
@@ -97,7 +99,7 @@ export class Agent {
       if (run === undefined) early = why;
       else this.#ended(generation, why);
     });
-    const started = await backend.start(startOrder(stream.row, { resume, env, log }), sink);
+    const started = await backend.start(startOrder(stream.row, { resume, options, env, log }), sink);
     if (early !== undefined) throw new CodedError("spawn_failed", (early as Ended).message);
     run = started;
     this.#run = run;

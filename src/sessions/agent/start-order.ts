@@ -2,13 +2,14 @@
 import type { StartOrder } from "../../backends/types.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 
-export function startOrder(row: SessionRow, how: Pick<StartOrder, "resume" | "env" | "log">): StartOrder {
-  const { session_id, native_session_id, began_here, options, started_at_ms } = row;
+type How = Pick<StartOrder, "resume" | "options" | "env" | "log">;
+
+export function startOrder(row: SessionRow, how: How): StartOrder {
+  const { session_id, native_session_id, began_here, started_at_ms } = row;
   return {
     session_id,
     ...(native_session_id === undefined ? {} : { native_session_id }),
     began_here,
-    options,
     started_at_ms,
     ...how,
     env: { ...how.env, BLEMEES_SESSION_ID: session_id },

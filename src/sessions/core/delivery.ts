@@ -42,7 +42,9 @@ export function nextMessage(state: SessionState): QueuedMessage | undefined {
 }
 
 function isUnstored({ writes }: SessionState, message_id: string): boolean {
-  return writes.some((write) => write.for === "enqueue" && write.message_id === message_id);
+  return writes.some((write) => {
+    return write.for === "enqueue" && write.message_id === message_id && write.isRepeated !== true;
+  });
 }
 
 export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
@@ -50,10 +52,7 @@ export function onEnqueue(step: Step, job_id: string, input: NewInput): void {
   try {
     const known = findRepeated(row, input);
     if (known !== undefined) {
-      const { message_id } = known;
-      if (isUnstored(step.state, message_id)) {
-        step.settle({ for: "enqueue", job_id, message_id, isRepeated: true }); // mutation: repeated-when-stored
-      } else step.reply(job_id, { input: known, position: placeOf(step.state, message_id), repeated: true });
+      repeated(step, job_id, known);
       return;
     }
     step.set({ row: enqueue(row, input, step.at_ms).row });
@@ -86,8 +85,8 @@ export function onCancel(step: Step, job_id: string, message_id: string): void {
 export function onQueueWritten(step: Step, write: Write, isStored: boolean): void {
   switch (write.for) {
     case "enqueue":
-      if (isStored) enqueued(step, write);
-      else if (write.isRepeated === true) step.refuse(write.job_id, NOT_STORED);
+      if (write.isRepeated === true) repeated(step, write.job_id, recordOf(step.state, write.message_id));
+      else if (isStored) enqueued(step, write);
       else notEnqueued(step, write);
       break;
     case "cancel":
@@ -103,16 +102,28 @@ export function onQueueWritten(step: Step, write: Write, isStored: boolean): voi
   }
 }
 
-function enqueued(step: Step, { job_id, message_id, isRepeated }: Write & { for: "enqueue" }): void {
+/** The same message came before. It is told of when that one is stored. */
+function repeated(step: Step, job_id: string, known: InputRecord | undefined): void {
+  if (known === undefined) {
+    step.refuse(job_id, NOT_STORED);
+    return;
+  }
+  const { message_id } = known;
+  const isWaiting = isUnstored(step.state, message_id); // mutation: repeated-when-stored
+  if (isWaiting) {
+    step.settle({ for: "enqueue", job_id, message_id, isRepeated: true });
+  } else step.reply(job_id, { input: known, position: placeOf(step.state, message_id), repeated: true });
+}
+
+function enqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue" }): void {
   const input = recordOf(step.state, message_id);
   if (input === undefined) {
     // Meanwhile it was called off, and so many others since that it is forgotten.
     step.refuse(job_id, notWaiting(step.state, message_id));
     return;
   }
-  const repeated = isRepeated === true;
-  if (!repeated) step.emit({ kind: "input_changed", input });
-  step.reply(job_id, { input, position: placeOf(step.state, message_id), repeated });
+  step.emit({ kind: "input_changed", input });
+  step.reply(job_id, { input, position: placeOf(step.state, message_id), repeated: false });
   retryNow(step);
 }
 
@@ -124,8 +135,8 @@ function notEnqueued(step: Step, { job_id, message_id, stopped_at_ms }: Write & 
 
 function cancelled(step: Step, job_id: string, message_id: string): void {
   const input = recordOf(step.state, message_id);
-  if (input === undefined) {
-    // Meanwhile it turned out that it could not be stored in the first place.
+  if (input?.state !== "cancelled") {
+    // Meanwhile it turned out that it could not be stored in the first place, and perhaps it has come once more.
     step.refuse(job_id, notWaiting(step.state, message_id));
     return;
   }

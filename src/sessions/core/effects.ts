@@ -3,14 +3,21 @@ import type { Ask } from "../../backends/types.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
+import type { SessionRow } from "../../protocol/session.ts";
 import type { TimerName } from "./inputs.ts";
 import type { Failure } from "./state.ts";
 
 export type Effect = RunEffect | StreamEffect | LedgerEffect | ReplyEffect | OtherEffect;
 
 export type RunEffect =
-  /** `needsRoom`: only if there may be one more agent. */
-  | { kind: "start"; generation: string; resume: boolean; needsRoom: boolean }
+  /** `needsRoom`: only if there may be one more agent. `options`: those of the row, or new ones that are tried. */
+  | {
+      kind: "start";
+      generation: string;
+      resume: boolean;
+      needsRoom: boolean;
+      options: SessionRow["options"];
+    }
   | { kind: "stop"; generation: string; how: "finish" | "now" }
   | { kind: "interrupt"; generation: string }
   | { kind: "pause"; isPaused: boolean }

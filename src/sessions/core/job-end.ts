@@ -76,7 +76,7 @@ export function close(step: Step, job: CloseJob): void {
       const { turn } = step;
       // Its turn is cut, and nobody else would wake the session: told once more by the next daemon.
       if (job.reason === "shutdown" && turn?.wake !== undefined && state.row.stopped_at_ms === undefined) {
-        step.set({ row: wakeAgain(state.row, turn.wake, step.at_ms) });
+        step.set({ row: wakeAgain(state.row, turn.wake, step.at_ms) }); // mutation: cut-wakes-come-again
       }
       become(step, { ...job, stage: "stopping" });
       stopRun(step, "now");

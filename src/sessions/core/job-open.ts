@@ -4,7 +4,7 @@ import { become, done, refuseJob } from "./job-moves.ts";
 import type { BeginJob, OpenJob } from "./jobs.ts";
 import { clientGone, unknownSession } from "./refusals.ts";
 import { startRun } from "./run-steps.ts";
-import { type Failure, isClosing } from "./state.ts";
+import { type CoreRow, type Failure, isClosing } from "./state.ts";
 import type { Step } from "./step.ts";
 
 export function open(step: Step, job: OpenJob): void {
@@ -24,13 +24,15 @@ export function open(step: Step, job: OpenJob): void {
       become(step, { ...job, stage: "starting" });
       return;
     }
-    const { options, cwd } = state.row;
-    become(step, { ...job, stage: "starting", before: { options, ...(cwd === undefined ? {} : { cwd }) } });
-    if (job.options !== undefined) adoptOptions(step, job.options);
-    startRun(step, { resume: job.resume, needsRoom: false });
+    const adopted = adoptedOptions(state.row, job.options ?? {});
+    become(step, { ...job, stage: "starting", adopted });
+    const { options = state.row.options } = adopted;
+    startRun(step, { resume: job.resume, needsRoom: false, options });
     return;
   }
   if (job.stage === "starting") {
+    // Only now: whoever owns the session keeps its options when the agent does not start with the new ones.
+    if (job.adopted !== undefined) step.setRow(job.adopted);
     if (job.answers !== undefined) step.setRow({ answers: job.answers });
     step.dropFromRow("stopped_at_ms");
     // Whoever is told of a session can resume it, even if we die right behind the reply (DESIGN R3).
@@ -38,7 +40,7 @@ export function open(step: Step, job: OpenJob): void {
       become(step, { ...job, stage: "writing", write_id: step.write({ for: "job" }) });
       return;
     }
-    step.save();
+    step.save(); // mutation: opened-is-stored
   }
   done(step);
   if (job.isGone) {
@@ -51,21 +53,14 @@ export function open(step: Step, job: OpenJob): void {
   step.emit({ kind: "own", job_id, resume, ...(last_seen_seq === undefined ? {} : { last_seen_seq }) });
 }
 
-/** Whoever owns the session keeps its options when the agent does not start with the new ones. */
-export function keepOptions(step: Step, { before }: OpenJob): void {
-  if (before === undefined) return;
-  step.dropFromRow("cwd");
-  step.setRow(before);
-}
-
 /** New options count from the next start of the agent; a missing cwd stays what it was. */
-function adoptOptions(step: Step, options: Record<string, unknown>): void {
-  if (Object.keys(options).length === 0) return;
-  const { cwd = step.state.row.cwd } = options;
-  step.setRow({
+function adoptedOptions(row: CoreRow, options: Record<string, unknown>): NonNullable<OpenJob["adopted"]> {
+  if (Object.keys(options).length === 0) return {};
+  const { cwd = row.cwd } = options;
+  return {
     options: cwd === undefined ? options : { ...options, cwd },
     ...(typeof cwd === "string" ? { cwd } : {}),
-  });
+  };
 }
 
 export function refuseOpen(step: Step, { job_id }: OpenJob, failure: Failure): void {

@@ -3,7 +3,7 @@
 import { hold } from "./delivery.ts";
 import { close, halt, release, rest } from "./job-end.ts";
 import { done } from "./job-moves.ts";
-import { begin, failBegin, keepOptions, open, refuseOpen } from "./job-open.ts";
+import { begin, failBegin, open, refuseOpen } from "./job-open.ts";
 import { deliver, interruptQueued, send, warm } from "./job-talk.ts";
 import type { Job } from "./jobs.ts";
 import type { Failure, SessionState } from "./state.ts";
@@ -37,7 +37,8 @@ export function advance(step: Step): void {
 
 function isWaiting({ phase, run, jobs }: SessionState, job: Job): boolean {
   // What starts or ends the agent waits until an interrupt is over, or it would hit what comes next. Not if all ends.
-  if (phase.name === "interrupting" && !jobs.some(isShutdown)) return true;
+  const isAllEnding = isShutdown(job) || (run !== undefined && jobs.some(isShutdown));
+  if (phase.name === "interrupting" && !isAllEnding) return true;
   switch (job.stage) {
     case "starting":
       return run?.isUp === false;
@@ -63,7 +64,6 @@ export function failStart(step: Step, failure: Failure): void {
   done(step);
   switch (job.kind) {
     case "open":
-      keepOptions(step, job);
       refuseOpen(step, job, failure);
       return;
     case "deliver":

@@ -38,8 +38,8 @@ export interface OpenJob extends Asked {
   readonly last_seen_seq?: number;
   readonly answers?: "owner" | "any";
   readonly options?: Record<string, unknown>;
-  /** What counted before, until the agent runs with the new options. */
-  readonly before?: Pick<SessionRow, "options" | "cwd">;
+  /** What counts once the agent runs with it. */
+  readonly adopted?: Partial<Pick<SessionRow, "options" | "cwd">>;
 }
 
 /** The owner's message, which begins a turn. */

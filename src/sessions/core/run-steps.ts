@@ -1,16 +1,23 @@
 // The life of the agent's process: started, interrupted, stopped, gone. Who asks for it is job-steps.ts.
 import type { Ended } from "../../backends/types.ts";
-import type { Failure, InterruptingPhase, RunFacts, Surroundings } from "./state.ts";
+import type { RunEffect } from "./effects.ts";
+import type { CoreRow, Failure, InterruptingPhase, RunFacts, Surroundings } from "./state.ts";
 import { isBusy, isClosing, isForsaken } from "./state.ts";
 import type { Step } from "./step.ts";
 import { cutTurn, publishError, restPhase, setTurn } from "./turn-steps.ts";
 
+interface StartHow extends Pick<RunEffect & { kind: "start" }, "resume" | "needsRoom"> {
+  /** Absent: those of the row. */
+  options?: CoreRow["options"];
+}
+
 /** Only from `cold`. */
-export function startRun(step: Step, how: { resume: boolean; needsRoom: boolean }): void {
+export function startRun(step: Step, how: StartHow): void {
   const generation = step.id;
+  const { options } = step.state.row;
   const run: RunFacts = { generation, isUp: false, hasInit: false, isBusy: false, isPaused: false };
   step.set({ phase: { name: "starting" }, run });
-  step.emit({ kind: "start", generation, ...how });
+  step.emit({ kind: "start", generation, options, ...how });
 }
 
 export function onStarted(step: Step, generation: string): void {

@@ -30,7 +30,6 @@ const KEPT: ReadonlySet<string> = new Set([
 const OURS: ReadonlySet<string> = new Set([
   "around",
   "ask",
-  "before",
   "budget",
   "cumulative_usage",
   "entry",

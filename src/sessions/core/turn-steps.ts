@@ -167,7 +167,7 @@ function finishTurn(step: Step, result: ResultEvent): void {
   });
   if (done.record !== undefined) step.emit({ kind: "input_changed", input: done.record });
   const goesOn = queued(step.state.row).length > 0 || isBusy(step.state);
-  step.set({ unfinished: goesOn ? stamped : undefined });
+  step.set({ unfinished: goesOn ? stamped : undefined }); // mutation: the-end-is-told
   step.emit({ kind: "turn_ended", result: stamped, goesOn });
   step.emit({ kind: "publish", frame: stamped, isSynced: true }); // mutation: turn-has-its-result
   step.write({ for: "result" });

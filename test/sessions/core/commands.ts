@@ -26,6 +26,10 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("rest" as const, "halt" as const) }) },
   {
     weight: 1,
+    arbitrary: fc.record({ do: fc.constantFrom("rename" as const, "store" as const, "repeat" as const) }),
+  },
+  {
+    weight: 1,
     arbitrary: fc.record({
       do: fc.constant("close" as const),
       if: fc.constantFrom(
@@ -50,6 +54,7 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
       do: fc.constantFrom(
         "own_turn" as const,
         "ask" as const,
+        "show" as const,
         "answer" as const,
         "withdraw" as const,
         "auth_failed" as const,
@@ -59,6 +64,7 @@ const COMMAND: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("busy" as const), is }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("die" as const), code: fc.constantFrom(0, 1) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("pressure" as const), isFull: is }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("owe" as const), isOwed: is }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("crash" as const) }) },
 );
 

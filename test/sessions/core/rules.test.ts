@@ -12,7 +12,7 @@ import { endings, seek } from "./rules.ts";
 const core = { reduce, restore, rowOf };
 const SEQUENCES = size("CORE_SEQUENCES", 4_000);
 /** Known to come through every phase, so that what is not seen is never taken. */
-const SEED = 14;
+const SEED = 15;
 const LIMIT_MS = 600_000;
 // The picture in the docs is drawn from this table.
 const DRAWN = Object.entries(PHASES).flatMap(([name, { next }]) => next.map((to) => `${name} -> ${to}`));

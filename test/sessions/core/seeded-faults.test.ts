@@ -5,7 +5,7 @@ import { seek } from "./rules.ts";
 import type { Core } from "./world.ts";
 
 /** Fixed, so that what is found today is found tomorrow. */
-const SEED = 14;
+const SEED = 15;
 const SEQUENCES = 3_000;
 const LIMIT_MS = 120_000;
 const FILES = ["core/reduce.ts", "core/restore.ts", "core/state.ts"];
@@ -39,6 +39,14 @@ const FAULTS: [string, Record<string, string>][] = [
   ],
   ["a closed session takes messages", { "closed-stays-closed": "if (job_id === undefined) return;" }],
   ["a restart leaves a cut turn open", { "restart-ends-turns": "" }],
+  ["a turn that was the end after all is never told as that", { "the-end-is-told": "" }],
+  ["a wake whose turn is cut by the end of the daemon is lost", { "cut-wakes-come-again": "" }],
+  ["what an open has changed is not stored", { "opened-is-stored": "" }],
+  ["an unstored message is delivered", { "only-stored-is-delivered": "return first;" }],
+  [
+    "who repeats a message is told before it is stored",
+    { "repeated-when-stored": "const isWaiting = false;" },
+  ],
   ["what waits behind a close is never answered", { "close-answers-everybody": "" }],
   [
     "an agent is started although one runs",

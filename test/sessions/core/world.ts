@@ -26,16 +26,17 @@ export type Command =
   | { do: "interrupt"; client: string | undefined }
   | { do: "enqueue"; wake: boolean; first: boolean }
   | { do: "cancel"; which: number }
-  | { do: "rest" | "halt" }
+  | { do: "rest" | "halt" | "rename" | "store" | "repeat" }
   | { do: "close"; if: "always" | "abandoned" | "idle" | "owner" | "shutdown" }
   | { do: "say"; what: "text" | "thinking" | "tool" | "tool_done" | "init" | "notice" | "result" | "failure" }
-  | { do: "own_turn" | "ask" | "answer" | "withdraw" | "auth_failed" }
+  | { do: "own_turn" | "ask" | "show" | "answer" | "withdraw" | "auth_failed" }
   | { do: "busy"; is: boolean }
   | { do: "die"; code: number }
   /** Lets the next outcome of a kind happen, well or badly. */
   | { do: "outcome"; of: Outcome["kind"]; isGood: boolean }
   | { do: "disk"; isGood: boolean }
   | { do: "pressure"; isFull: boolean }
+  | { do: "owe"; isOwed: boolean }
   | { do: "crash" };
 
 type Outcome =
@@ -59,6 +60,12 @@ interface Asked {
 interface Shown {
   category?: string;
   data?: { turn_id?: string };
+}
+
+interface LastInput {
+  wake: boolean;
+  first: boolean;
+  message_id?: string;
 }
 
 /** One write under way. */
@@ -94,6 +101,10 @@ export class World {
   readonly #reached = new Set<string>();
   readonly #cancelled = new Set<string>();
   readonly #waiting = new Map<string, Asked>();
+  #lastInput: LastInput | undefined;
+  /** Turns that were told as the end of all that was to do, and the last one that was told, with whether it goes on. */
+  #ends = new Set<string>();
+  #lastEnd: { turn_id: string; goesOn: boolean } | undefined;
   /** How many messages and opens came so far. */
   #messages = 0;
   hadTrouble = false;
@@ -156,6 +167,19 @@ export class World {
       case "rest":
         this.#job({ kind: "rest", job_id: this.#id("j") });
         break;
+      case "rename": {
+        const job_id = this.#id("j");
+        this.#ask(job_id, { kind: "rename", job_id, name: this.#id("name") });
+        break;
+      }
+      case "store": {
+        const job_id = this.#id("j");
+        this.#ask(job_id, { kind: "store", job_id });
+        break;
+      }
+      case "repeat":
+        if (this.#lastInput !== undefined) this.#enqueue({ ...this.#lastInput });
+        break;
       case "halt":
         this.#job({ kind: "halt", job_id: this.#id("j"), isAsked: false });
         break;
@@ -176,6 +200,10 @@ export class World {
       case "ask":
         this.#asks();
         break;
+      case "show":
+        this.#open = this.#open.map((request) => ({ ...request, isShown: true }));
+        this.#tellRequests();
+        break;
       case "answer":
       case "withdraw":
         this.#open = this.#open.slice(1);
@@ -195,6 +223,9 @@ export class World {
         break;
       case "pressure":
         this.take({ kind: "around", around: { ...this.state.around, isFull: command.isFull } });
+        break;
+      case "owe":
+        this.take({ kind: "around", around: { ...this.state.around, isOwed: command.isOwed } });
         break;
       case "crash":
         this.#crash();
@@ -254,12 +285,24 @@ export class World {
         throw new Error(`turn ${turn_id} has ${count} results`);
       }
     }
-    const { jobs, phase } = this.state;
+    const { jobs, phase, run, row } = this.state;
+    const isAtRest = running === undefined && run?.isBusy !== true && (row.queue ?? []).length === 0;
+    if (isAtRest && this.#lastEnd?.goesOn === true)
+      throw new Error(`turn ${this.#lastEnd.turn_id} was the end, and nobody was told`);
+    if (!this.hadTrouble && phase.name !== "closed") {
+      const known = JSON.stringify(sorted(this.#core.rowOf(this.state)));
+      const stored = JSON.stringify(sorted(this.#disk));
+      if (known !== stored) throw new Error(`known and not stored: ${known} but ${stored}`);
+    }
     if (jobs.length > 0) throw new Error(`job ${jobs[0]?.kind} is stuck in phase ${phase.name}`);
     if (this.#waiting.size > 0) throw new Error(`nobody answered ${[...this.#waiting.keys()].join()}`);
   }
 
   #checkStep(before: SessionState, state: SessionState, effects: readonly Effect[]): void {
+    const wake = before.phase.name === "turn" ? before.phase.turn.wake : undefined;
+    const isCut = wake !== undefined && state.phase.name === "stopping";
+    const [first] = state.jobs;
+    if (isCut && first?.kind === "close" && first.reason === "shutdown") this.#checkWake(state, wake);
     if (before.phase.name !== state.phase.name) this.seen.add(`${before.phase.name} -> ${state.phase.name}`);
     if (state.requests.length > 0 && state.run === undefined)
       throw new Error("a request waits without an agent");
@@ -272,6 +315,13 @@ export class World {
       throw new Error("starting without a run");
     if (state.phase.name === "ready" && state.run?.isUp !== true) throw new Error("ready without a run");
     if (state.phase.name === "cold" && state.run !== undefined) throw new Error("cold with a run");
+  }
+
+  /** Nobody else would wake the session: the next daemon tells it once more. */
+  #checkWake({ row }: SessionState, { message_id }: { message_id: string }): void {
+    if (row.stopped_at_ms !== undefined || message_id.endsWith("_again")) return;
+    if (!row.queue?.some((entry) => entry.message_id === `${message_id}_again`))
+      throw new Error(`wake ${message_id} is lost when the daemon stops`);
   }
 
   #perform(effect: Effect): void {
@@ -322,6 +372,9 @@ export class World {
         }
         break;
       }
+      case "turn_ended":
+        this.#noteEnd(String(effect.result.turn_id), effect.goesOn);
+        break;
       case "reply":
         this.#checkReply(effect);
         this.#answered(effect.job_id);
@@ -332,6 +385,13 @@ export class World {
         break;
       default:
     }
+  }
+
+  /** A parent is told of what is at its end, once. */
+  #noteEnd(turn_id: string, goesOn: boolean): void {
+    if (this.#ends.has(turn_id)) throw new Error(`the end of turn ${turn_id} is told twice`);
+    if (!goesOn) this.#ends.add(turn_id);
+    this.#lastEnd = { turn_id, goesOn };
   }
 
   #answered(job_id: string): void {
@@ -355,14 +415,12 @@ export class World {
   #checkReply({ job_id, reply }: Effect & { kind: "reply" }): void {
     const asked = this.#waiting.get(job_id);
     const message_id = asked?.message_id;
-    if (
-      asked?.happening.kind === "enqueue" &&
-      typeof reply === "object" &&
-      "repeated" in reply &&
-      !reply.repeated
-    ) {
+    if (asked?.happening.kind === "enqueue" && typeof reply === "object") {
       if (!this.#disk.inputs?.some((one) => one.message_id === message_id))
         throw new Error("told of an unstored message");
+    }
+    if (asked?.happening.kind === "rename" && asked.happening.name === this.state.row.name) {
+      if (this.#disk.name !== this.state.row.name) throw new Error("told of an unstored name");
     }
     if (asked?.happening.kind === "cancel" && message_id !== undefined) {
       this.#cancelled.add(message_id);
@@ -377,8 +435,8 @@ export class World {
     }
   }
 
-  #enqueue({ wake, first }: { wake: boolean; first: boolean }): void {
-    const message_id = this.#id("m");
+  #enqueue({ wake, first, message_id = this.#id("m") }: LastInput & { message_id?: string }): void {
+    this.#lastInput = { wake, first, message_id };
     const job_id = this.#id("j");
     const kind = wake ? "wake" : "user";
     const input = { message_id, kind, message: { role: "user", content: "x" }, isFirst: first } as const;
@@ -431,7 +489,7 @@ export class World {
       request_type: "command",
       requested_at_ms: this.#now,
       title: "may I?",
-      isShown: true,
+      isShown: false,
     } as const;
     this.#open = [...this.#open, { request_id: this.#id("r"), ...request }];
     this.#tellRequests();
@@ -544,6 +602,7 @@ export class World {
     this.#alive = undefined;
     this.#open = [];
     this.#waiting.clear();
+    this.#ends.clear();
     const row = { ...this.#disk, last_seq: 0 } as SessionRow;
     const result = this.#stored.find(
       (frame) => "turn_id" in frame && frame.turn_id === row.turn?.turn_id && "num_turns" in frame,
@@ -556,6 +615,8 @@ export class World {
     const { state, effects } = this.#core.restore(row, { at_ms: this.#now, ...found });
     this.state = state;
     for (const effect of effects) this.#perform(effect);
+    // That the last turn was to go on is known only in its own life.
+    this.#lastEnd = undefined;
     while (this.#flight !== undefined || this.#pending.length > 0) this.#flush(true);
     this.take({ kind: "proceed" });
   }
@@ -564,4 +625,10 @@ export class World {
     this.#ids += 1;
     return `${prefix}${this.#ids}`;
   }
+}
+
+/** By the names of its fields, without those that only others write. */
+function sorted(row: object): [string, unknown][] {
+  const fields = Object.entries(row).filter(([name, value]) => name !== "last_seq" && value !== undefined);
+  return fields.sort(([a], [b]) => (a < b ? -1 : 1));
 }
