@@ -9,6 +9,7 @@ import type { Responded } from "./requests/words.ts";
 
 /** One client as the sessions see it; a connection makes one. */
 export interface Client {
+  /** No other client has it: the sessions know their owner by it. */
   readonly id: string;
   readonly peer_pid?: number | undefined;
   /** It went away; what it asked for last is not carried out any more. */

@@ -59,7 +59,7 @@ export async function listenOnSocket(
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     const connection = new Connection({
-      id: randomUUID().slice(0, 8),
+      id: randomUUID(), // whole: who owns a session is told by it
       socket,
       context,
       dialects: DIALECTS,

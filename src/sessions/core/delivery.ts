@@ -13,11 +13,12 @@ import {
   putBack,
   unqueue,
 } from "./queue.ts";
+import { NOT_STORED } from "./refusals.ts";
 import { type Failure, isAsking, isClosing, queued, type SessionState, turnOf, type Write } from "./state.ts";
 import type { Step } from "./step.ts";
 import { beginTurn, forgetTurn, setTurn } from "./turn-steps.ts";
 
-const RETRY_MS = 2_000;
+export const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
 /** The history tells what was said; nobody types more, and a file that is sent is a file. */
 const MAX_TEXT = 64 * 1024;
@@ -25,11 +26,6 @@ const MAX_TEXT = 64 * 1024;
 const LATER: ReadonlySet<string> = new Set(["session_busy", "pending_structured_request"]);
 /** The message did not reach the agent, so its turn never was. */
 const REFUSALS: ReadonlySet<string> = new Set(["invalid_message", "store_failed"]);
-
-const NOT_STORED: Failure = {
-  code: "store_failed",
-  message: "the disk did not take it, so nothing was done; look at the log",
-};
 
 /** What may go to the agent now. */
 export function nextMessage(state: SessionState): QueuedMessage | undefined {

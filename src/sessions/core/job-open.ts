@@ -2,7 +2,7 @@
 import { letGoNow } from "./job-end.ts";
 import { become, done, refuseJob } from "./job-moves.ts";
 import type { BeginJob, OpenJob } from "./jobs.ts";
-import { clientGone, unknownSession } from "./refusals.ts";
+import { clientGone, NOT_STORED, unknownSession } from "./refusals.ts";
 import { startRun } from "./run-steps.ts";
 import { type CoreRow, type Failure, isClosing } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -85,10 +85,9 @@ export function begin(step: Step, job: BeginJob): void {
     become(step, { ...job, stage: "writing", write_id: step.write({ for: "job" }) });
     return;
   }
-  const message = "the disk did not take it, so nothing was done; look at the log";
   done(step);
   if (job.isStored === false) {
-    failBegin(step, job, { code: "store_failed", message });
+    failBegin(step, job, NOT_STORED);
     return;
   }
   step.reply(job.job_id);

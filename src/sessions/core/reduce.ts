@@ -7,7 +7,7 @@ import type { Input, TimerName } from "./inputs.ts";
 import { letGoNow, onLedgerSettled } from "./job-end.ts";
 import { advance, failStart } from "./job-steps.ts";
 import type { Job } from "./jobs.ts";
-import { unknownSession } from "./refusals.ts";
+import { NOT_STORED, unknownSession } from "./refusals.ts";
 import {
   hurryStop,
   interruptNow,
@@ -196,8 +196,7 @@ function onRowWritten(step: Step, write: Write & { for: "row" | "name" }, isStor
     return;
   }
   if (write.for === "name") setName(step, write.before);
-  const message = "the disk did not take it, so nothing was done; look at the log";
-  step.refuse(write.job_id, { code: "store_failed", message });
+  step.refuse(write.job_id, NOT_STORED);
 }
 
 function onTimer(step: Step, name: TimerName): void {

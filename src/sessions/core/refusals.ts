@@ -1,7 +1,7 @@
 // What a client is told when a session cannot do what it asks now.
 import { CodedError } from "../../base/coded-error.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
-import type { OpenRequest } from "./state.ts";
+import type { Failure, OpenRequest } from "./state.ts";
 
 type Waiting = Pick<OpenRequest, "request_id" | "request_type" | "requested_at_ms" | "title">;
 
@@ -32,6 +32,11 @@ export function notAllowed(session_id: string): CodedError {
 export function waitingOf({ request_id, request_type, requested_at_ms, payload }: RequestRow): Waiting {
   return { request_id, request_type, requested_at_ms, title: payload.title };
 }
+
+export const NOT_STORED: Failure = {
+  code: "store_failed",
+  message: "the disk did not take it, so nothing was done; look at the log",
+};
 
 export function clientGone(): CodedError {
   return new CodedError("session_unknown", "the client disconnected before it was served");

@@ -1,6 +1,7 @@
 // The other way to a state: from what is stored of a session. A turn that the end of a daemon has cut gets its result.
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { SessionRow } from "../../protocol/session.ts";
+import { RETRY_MS } from "./delivery.ts";
 import { markDone, wakeAgain } from "./queue.ts";
 import type { Reduced } from "./reduce.ts";
 import { type CoreRow, type Owner, queued, type SessionState } from "./state.ts";
@@ -8,7 +9,6 @@ import { Step } from "./step.ts";
 import { lastResultOf, syntheticResult } from "./turn.ts";
 import { publishError } from "./turn-steps.ts";
 
-const RETRY_MS = 2_000;
 const TURN_CUT = "the daemon stopped during this turn; send again to continue";
 
 /** Of a row without a turn. */
