@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { activityOf } from "./core/activity.ts";
 import type { Effect } from "./core/effects.ts";
 import type { Happening, Input } from "./core/inputs.ts";
-import { reduce } from "./core/reduce.ts";
+import { mayProceed, reduce } from "./core/reduce.ts";
 import { isBusy, isSettling, type SessionState, turnOf } from "./core/state.ts";
 
 export interface MachineParts {
@@ -16,6 +16,8 @@ export interface MachineParts {
   /** Keeps what happened, for a bug report. */
   record?: ((input: Input, effects: readonly Effect[]) => void) | undefined;
 }
+
+const PROCEED: Happening = { kind: "proceed" };
 
 export class Machine {
   readonly #parts: MachineParts;
@@ -48,11 +50,15 @@ export class Machine {
       while (next !== undefined) {
         const came = this.#step(next);
         if (came === "reply") this.#proceedLater();
-        next = this.#waiting.shift() ?? (came === "more" && !this.#isLater ? { kind: "proceed" } : undefined);
+        next = this.#waiting.shift() ?? (came === "more" ? this.#goOn() : undefined);
       }
     } finally {
       this.#isTaking = false;
     }
+  }
+
+  #goOn(): Happening | undefined {
+    return !this.#isLater && mayProceed(this.#state) ? PROCEED : undefined;
   }
 
   /** Whoever was answered hears of it before anything that was asked for behind it is done. */

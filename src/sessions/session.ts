@@ -341,10 +341,12 @@ export function newMessageId(): string {
 
 /** Puts what the core knows into the row that is stored and looked at. */
 function project(state: facts.SessionState, row: SessionRow): void {
-  const known: Record<string, unknown> = { ...facts.rowOf(state) };
+  const known: Record<string, unknown> = facts.rowOf(state);
   const target: Record<string, unknown> = row;
   for (const key of CORE_FIELDS) {
-    if (known[key] === undefined) delete target[key];
-    else target[key] = known[key];
+    const value = known[key];
+    if (target[key] === value) continue;
+    if (value === undefined) delete target[key];
+    else target[key] = value;
   }
 }

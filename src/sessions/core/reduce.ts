@@ -97,6 +97,12 @@ function unlessClosing(step: Step, job_id: string, change: () => void): void {
   else change();
 }
 
+/** Whether there is anything that could go on: most inputs leave nothing. */
+export function mayProceed(state: SessionState): boolean {
+  if (state.jobs.length > 0 || state.unfinished !== undefined || state.row.queue !== undefined) return true;
+  return isLetGo(state);
+}
+
 /** One step of whatever can go on now. The state tells what that is, so nothing has to remember to ask for it. */
 function proceed(step: Step): void {
   const { state } = step;

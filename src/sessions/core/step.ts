@@ -23,14 +23,17 @@ export class Step {
     this.state = { ...this.state, ...change };
   }
 
+  /** The same row when nothing of it changes. */
   setRow(change: Partial<CoreRow>): void {
-    this.set({ row: { ...this.state.row, ...change } });
+    const { row } = this.state;
+    const keys = Object.keys(change) as (keyof CoreRow)[];
+    if (keys.some((key) => row[key] !== change[key])) this.set({ row: { ...row, ...change } });
   }
 
-  dropFromRow(...keys: (keyof CoreRow)[]): void {
-    const row: Partial<CoreRow> = { ...this.state.row };
-    for (const key of keys) delete row[key];
-    this.set({ row: row as CoreRow });
+  dropFromRow(key: keyof CoreRow): void {
+    const { [key]: dropped, ...row } = this.state.row;
+    // Not `delete`: an object that lost a field that way is slow to copy ever after.
+    if (dropped !== undefined) this.set({ row: row as CoreRow });
   }
 
   emit(...effects: Effect[]): void {
