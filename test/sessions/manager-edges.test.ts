@@ -224,3 +224,17 @@ test("options that an agent does not start with are not stored, whatever else is
   await settle();
   expect(on.store.saved.get("a")?.options).toEqual({ model: "new" });
 });
+
+test("a session whose new names the disk refused has its old one again, however many were on their way", async () => {
+  const on = await world();
+  await spawn(on, "a", { name: "old" });
+  await settle(20);
+  const disk = gate();
+  on.store.held = disk.passed;
+  on.store.failing = true;
+  const renamed = ["new", "newer"].map((name) => expect(on.manager.rename("a", name)).rejects.toThrow());
+  await settle();
+  disk.open();
+  await Promise.all(renamed);
+  expect(on.hub.table.row("a")?.name).toBe("old");
+});

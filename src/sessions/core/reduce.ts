@@ -201,8 +201,16 @@ function onRowWritten(step: Step, write: Write & { for: "row" | "name" }, isStor
     step.reply(write.job_id);
     return;
   }
-  if (write.for === "name") setName(step, write.before);
+  if (write.for === "name") takeNameBack(step, write.before);
   step.refuse(write.job_id, NOT_STORED);
+}
+
+/** A newer name that is on its way stays for now, and gives way to the same one if it is refused too. */
+function takeNameBack(step: Step, before: string | undefined): void {
+  const { writes } = step.state;
+  const newer = writes.find((write) => write.for === "name");
+  if (newer === undefined) setName(step, before);
+  else step.set({ writes: writes.map((write) => (write === newer ? { ...newer, before } : write)) });
 }
 
 function onTimer(step: Step, name: TimerName): void {
