@@ -103,7 +103,8 @@ export function onAround(step: Step, around: Surroundings): void {
 }
 
 function balance(step: Step): void {
-  const { run, around } = step.state;
+  const { run, around, phase } = step.state;
+  if (phase.name === "interrupting") return; // a paused agent could not answer
   if (run?.isUp === true && run.isPaused !== around.isFull) pause(step, run, around.isFull);
 }
 
