@@ -1,5 +1,5 @@
-// Feeds a session's reducer: one input at a time, then its effects in order. What an effect brings about meanwhile waits
-// its turn. When nothing waits any more, whatever the state lets go on goes on, step by step.
+// Drives a session's reducer: takes one input at a time and performs its effects in order. Inputs caused by an effect
+// are queued. When the queue is empty, `proceed` continues whatever the state allows, step by step.
 import { randomUUID } from "node:crypto";
 import { activityOf } from "./core/activity.ts";
 import type { Effect } from "./core/effects.ts";
@@ -9,11 +9,11 @@ import { isBusy, isSettling, type SessionState, turnOf } from "./core/state.ts";
 
 export interface MachineParts {
   perform(effect: Effect): void;
-  /** What is stored of the session is different: called before the effects that may write it. */
+  /** The stored row has changed; called before effects that may write it. */
   projected(state: SessionState): void;
-  /** What a view shows is different. */
+  /** Something that views show has changed. */
   changed(): void;
-  /** Keeps what happened, for a bug report. */
+  /** Records inputs and effects for a bug report. */
   record?: ((input: Input, effects: readonly Effect[]) => void) | undefined;
 }
 
@@ -36,7 +36,7 @@ export class Machine {
     return this.#state;
   }
 
-  /** An input is being taken: what comes now waits behind it. */
+  /** An input is being processed; new ones are queued. */
   get isTaking(): boolean {
     return this.#isTaking;
   }
@@ -61,7 +61,7 @@ export class Machine {
     return !this.#isLater && mayProceed(this.#state) ? PROCEED : undefined;
   }
 
-  /** Whoever was answered hears of it before anything that was asked for behind it is done. */
+  /** Lets callers see their answer before the next job starts. */
   #proceedLater(): void {
     if (this.#isLater) return;
     this.#isLater = true;

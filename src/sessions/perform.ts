@@ -1,5 +1,5 @@
-// Performs what a session's core asks for: by its agent, its stream, the ledger, its audience, timers, and those who
-// wait for an answer. What comes of it goes back as an input.
+// Performs effects with the agent, stream, ledger, audience, timers and pending replies. Outcomes go back to the core
+// as inputs.
 import type { Log } from "../base/log.ts";
 import type { SessionRow } from "../protocol/session.ts";
 import type { Agent } from "./agent/agent.ts";
@@ -133,7 +133,7 @@ export class Performer {
     const { stream, ledger, audience, row } = this.#parts;
     for (const timer of this.#timers.values()) clearTimeout(timer);
     stream.close();
-    if (reason === "shutdown") return; // the connections end too, and tell it
+    if (reason === "shutdown") return; // closing connections inform their clients
     ledger.release(row.session_id);
     audience.close(reason);
   }

@@ -1,10 +1,10 @@
-// Who waits for what a session was asked to do. The core names them by id.
+// Pending replies to callers, keyed by job id.
 import { CodedError } from "../base/coded-error.ts";
 import type { Failure } from "./core/state.ts";
 import type { Feed } from "./stream/feed.ts";
 import type { Client, Subscriber } from "./types.ts";
 
-/** What goes with a wish and is nothing for the core. */
+/** Caller data the core does not need. */
 interface Extras {
   client?: Client;
   subscriber?: Subscriber;
@@ -44,7 +44,7 @@ export class PendingReplies {
     this.#pending.get(job_id)?.acknowledged?.(was_idle);
   }
 
-  /** Where the stream stood when the client's agent was started. */
+  /** Remembers the stream position at the start of the client's agent. */
   mark(job_id: string, marked_seq: number): void {
     const pending = this.#pending.get(job_id);
     if (pending !== undefined) pending.marked_seq = marked_seq;

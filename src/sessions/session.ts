@@ -1,5 +1,5 @@
-// One session: the shell around its core (core/). What others want of it becomes an input; what the core wants is done
-// here, or by the agent, the ledger and the stream. It decides nothing by itself.
+// One session: the shell around its core (core/). Calls become inputs; effects are performed here, by the agent, the
+// ledger and the stream. Contains no decisions of its own.
 import { randomUUID } from "node:crypto";
 import type { Backend } from "../backends/types.ts";
 import type { Log } from "../base/log.ts";
@@ -37,11 +37,11 @@ export interface SessionContext
   ledger: Ledger;
   hooks: SessionHooks;
   ringSize: number;
-  /** Nothing is delivered from the queue any more. */
+  /** Nothing is delivered from queues any more. */
   isQuiet(): boolean;
-  /** What became of a message of the queue. */
+  /** A queued message has changed state. */
   inputChanged(session_id: string, input: InputRecord): void;
-  /** Where a record of all inputs is kept; absent: nowhere. */
+  /** Directory for input recordings; absent: none. */
   traceDir?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface Receipt {
   repeated: boolean;
 }
 
-/** Fields of the row that others write (core/state.ts). */
+/** Row fields that others write (core/state.ts). */
 const NOT_THE_CORES: ReadonlySet<string> = new Set(["last_seq", "lost_after", "wakes"]);
 const CORE_FIELDS = Object.keys(SessionRow.shape).filter((key) => !NOT_THE_CORES.has(key));
 
@@ -65,10 +65,10 @@ export class Session {
   readonly #agent: Agent;
   readonly #machine: Machine;
   readonly #replies = new PendingReplies();
-  /** When the agent last said anything, or could say nothing because it waited for an answer. */
+  /** When the agent last produced output, or was released from waiting for an answer. */
   last_event_at_ms: number | undefined;
 
-  /** `left_at_ms`: nobody is about to own it. */
+  /** `left_at_ms`: set when no client is about to own it. */
   constructor(row: SessionRow, context: SessionContext, left_at_ms?: number) {
     this.row = row;
     this.backend = context.backend;
@@ -146,12 +146,12 @@ export class Session {
     return facts.isSettling(this.state);
   }
 
-  /** Its agent costs something, or will at once. */
+  /** Counts towards the session limit. */
   get isCounted(): boolean {
     return this.owner !== undefined || this.isRunning || facts.isClaimed(this.state);
   }
 
-  /** It is counted and stays so: whoever opens it now needs no room for it. */
+  /** Already counted, and will stay so: opening it needs no free slot. */
   get isKept(): boolean {
     if (this.owner !== undefined || facts.isClaimed(this.state)) return true;
     return this.isRunning && !facts.isResting(this.state);
@@ -161,13 +161,13 @@ export class Session {
     return facts.isClosing(this.state);
   }
 
-  /** Since when nothing has been done with it; undefined while something goes on. */
+  /** When it last had anything to do; undefined while something is going on. */
   get idleSinceMs(): number | undefined {
     this.#lookAround();
     return facts.idleSince(this.state, this.last_event_at_ms);
   }
 
-  /** What its agent waits for, oldest first. */
+  /** Requests waiting for an answer, oldest first. */
   get pending(): RequestRow[] {
     return this.#context.ledger.pendingOf(this.row.session_id);
   }
@@ -176,12 +176,12 @@ export class Session {
     return facts.queued(this.row);
   }
 
-  /** Why its queue waits. */
+  /** Why its queue is blocked. */
   get held(): string | undefined {
     return this.state.held?.message;
   }
 
-  /** Makes `client` the owner, with its agent running. If that fails, nobody has lost anything. */
+  /** Makes `client` the owner, with the agent running. If it fails, the previous owner keeps the session. */
   open(client: Client, subscriber: Subscriber, order: OpenOrder): Promise<Feed> {
     const { resume, last_seen_seq, answers, options } = order;
     const job_id = this.#replies.newId();
@@ -211,32 +211,32 @@ export class Session {
     return this.#audience.unwatch(client);
   }
 
-  /** Resolves when the agent has read the message, which a stuck one never does. */
+  /** Resolves when the agent has read the message; never, if the agent is stuck. */
   send(client: Client, message: UserMessage): Promise<void> {
     return this.#job((job_id) => ({ kind: "send", job_id, client_id: client.id, message }));
   }
 
-  /** Starts the agent of a session that nobody owns, and stores what it is. If that fails, it never was. */
+  /** Starts the agent of an unowned session and stores its row. If it fails, the session never existed. */
   begin(): Promise<void> {
     return this.#job((job_id) => ({ kind: "begin", job_id }));
   }
 
-  /** Ends an agent that has nothing to do; the next message starts it again. False when it has something to do. */
+  /** Stops an idle agent; the next message starts it again. Returns false if it is not idle. */
   rest(): Promise<boolean> {
     return this.#job((job_id) => ({ kind: "rest", job_id }));
   }
 
-  /** Ends the agent until somebody sends a message or opens the session again. `isAsked`: its parent wants it. */
+  /** Stops the agent until the next message or open. `isAsked`: requested by its parent. */
   halt({ isAsked }: { isAsked: boolean }): Promise<void> {
     return this.#job((job_id) => ({ kind: "halt", job_id, isAsked }));
   }
 
-  /** Ends the session for good. The condition is looked at when its turn has come; false: the session stays. */
+  /** Closes the session. The condition is evaluated when the job runs; false means the session stays open. */
   close(reason: string, condition: CloseCondition = "always"): Promise<boolean> {
     return this.#job((job_id) => ({ kind: "close", job_id, reason, if: condition }));
   }
 
-  /** `acknowledged` is called before the turn's result is published. Without a client it is a manager's wish. */
+  /** Calls `acknowledged` before the turn's result is published. Without a client, it comes from a manager. */
   interrupt(client: Client | undefined, acknowledged: (was_idle: boolean) => void): Promise<void> {
     const job_id = this.#replies.newId();
     const over = this.#replies.expect<void>(job_id, { acknowledged });
@@ -244,13 +244,13 @@ export class Session {
     return over;
   }
 
-  /** Resolves when it is stored. Throws `queue_full`, `idempotency_mismatch`, `store_failed`. */
+  /** Resolves once stored. Throws `queue_full`, `idempotency_mismatch`, `store_failed`. */
   enqueue(input: Omit<NewInput, "message_id"> & { message_id?: string }): Promise<Receipt> {
     const { message_id = newMessageId() } = input;
     return this.#ask((job_id) => ({ kind: "enqueue", job_id, input: { ...input, message_id } }));
   }
 
-  /** Takes a message out of the queue. Throws `message_unknown`, `store_failed`. */
+  /** Removes a message from the queue. Throws `message_unknown`, `store_failed`. */
   async cancel(message_id: string): Promise<InputRecord> {
     const { input } = await this.#ask<{ input: InputRecord }>((job_id) => ({
       kind: "cancel",
@@ -264,31 +264,31 @@ export class Session {
     return this.#ask((job_id) => ({ kind: "rename", job_id, name }));
   }
 
-  /** The row, with what others have changed in their part of it, is on the disk. Throws `store_failed`. */
+  /** Writes the row, including fields that others have changed. Throws `store_failed`. */
   store(): Promise<void> {
     return this.#ask((job_id) => ({ kind: "store", job_id }));
   }
 
-  /** At once: an agent that waits for this answer may be what holds up everything else. */
+  /** Bypasses the jobs, which may themselves be blocked on this answer. */
   respond(client: Client | undefined, order: RespondOrder): ReturnType<Ledger["respond"]> {
-    // A manager is nobody's client: it may answer where nobody else could.
+    // Managers own no sessions and may only answer where everyone may.
     if (this.owner !== client && this.row.answers !== "any") throw notAllowed(this.row.session_id); // mutation: only-the-owner-answers
     return this.#context.ledger.respond(order);
   }
 
-  /** The client is gone; without one, whoever owns the session. */
+  /** The client disconnected; without one, the owner is meant. */
   leave(client?: Client): void {
     if (client !== undefined) this.unwatch(client);
     this.#take({ kind: "left", ...(client === undefined ? {} : { client_id: client.id }) });
     this.balance();
   }
 
-  /** Whatever may have become possible is done now. */
+  /** Continues whatever the state allows. */
   goOn(): void {
     this.#take({ kind: "proceed" });
   }
 
-  /** Somebody may have become too slow, or fast enough again. */
+  /** Re-evaluates backpressure. */
   balance(): void {
     this.#lookAround();
   }
@@ -328,7 +328,7 @@ export class Session {
 
   #onEvent(event: AgentEvent): void {
     this.last_event_at_ms = Date.now();
-    // One call and nothing made when only the stream changes.
+    // Fast path: one call and no allocation when only the stream changes.
     if (this.#machine.isTaking || this.#context.traceDir !== undefined || !passes(this.state, event)) {
       this.#take({ kind: "event", event });
     } else this.#context.publisher.publish(this.stream, event);
@@ -339,7 +339,7 @@ export function newMessageId(): string {
   return `msg_${randomUUID().replaceAll("-", "")}`;
 }
 
-/** Puts what the core knows into the row that is stored and looked at. */
+/** Copies the core's fields into the shared row. */
 function project(state: facts.SessionState, row: SessionRow): void {
   const known: Record<string, unknown> = facts.rowOf(state);
   const target: Record<string, unknown> = row;

@@ -1,5 +1,5 @@
-// Keeps every input of a session in a file (`BLEMEESD_TRACE_DIR`), without what people and agents say, so that a bug
-// can be replayed: `npm run replay FILE`. A line is written before its effects are performed: it survives a crash.
+// Records a session's inputs to a file (`BLEMEESD_TRACE_DIR`), redacted, so that a bug can be replayed with
+// `npm run replay FILE`. Each line is written before its effects are performed, so it survives a crash.
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../base/coded-error.ts";
@@ -9,14 +9,14 @@ import type { Effect } from "./core/effects.ts";
 import type { Input } from "./core/inputs.ts";
 import { createScrub } from "./core/scrub.ts";
 
-/** What a recording begins with: what the session is made of. */
+/** The first line of a recording: what the initial state is built from. */
 export interface Beginning {
   row: SessionRow;
-  /** Since when nobody owns it; absent: somebody is about to. */
+  /** When the last owner left; absent if a client is about to own it. */
   left_at_ms?: number | undefined;
 }
 
-/** Undefined when nothing is kept. */
+/** Undefined if recording is off. */
 export function traceOf(
   dir: string | undefined,
   { row, left_at_ms }: Beginning,
@@ -32,7 +32,7 @@ export function traceOf(
       mkdirSync(dir, { recursive: true, mode: 0o700 });
       appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
     } catch (error) {
-      // It is for looking on: the session goes on without it.
+      // Recording is only a debugging aid: continue without it.
       isBroken = true;
       log.warn("session.trace_failed", { message: messageOf(error) });
     }

@@ -6,7 +6,8 @@ import { isRunning, pidIn } from "../backends/processes.ts";
 import { tempDir } from "../backends/temp-dir.ts";
 
 const dir = tempDir("descendants");
-const MARK = "DESCENDANTS_TEST";
+/** Unique: the suite may run twice on one machine, and this test looks at all processes. */
+const MARK = `DESCENDANTS_TEST_${process.pid}`;
 
 /** A shell with the marker. */
 function shell(script: string, mark: string): number {

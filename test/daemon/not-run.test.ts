@@ -36,9 +36,13 @@ async function ask(options: DaemonOptions = {}): Promise<Asked> {
 
 /** How the call ended, in the words of `sm tail` and in those of a screen. */
 async function endOf(http: HttpClient, id: string) {
-  await vi.waitFor(async () => expect((await http.session(id)).last_result).toBeDefined(), PATIENT);
+  // The row has the result before it is stored; the page of events has only what is stored.
+  const events = await vi.waitFor(async () => {
+    const page = await http.events(id, { limit: 1000 });
+    expect(page.events.map(({ frame }) => (frame as { type?: string }).type)).toContain("agent.result");
+    return page.events;
+  }, PATIENT);
   const actions = await http.actions(id);
-  const { events } = await http.events(id, { limit: 1000 });
   const inputs = events.map(({ seq, frame, timestamp_ms }) => ({
     kind: "frame" as const,
     seq,

@@ -1,5 +1,7 @@
 // The outside of the sessions, under a test's control: a store that can fail or hold, an ear that can be full,
 // a backend whose agents do what the test says.
+import { onTestFinished } from "vitest";
+import { getCurrentTest } from "vitest/suite";
 import type { Ask, Backend, BackendSink, Run, StartOrder } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
@@ -9,6 +11,11 @@ import { noUsage } from "../../src/sessions/core/usage.ts";
 import { createPublisher, type HubOptions, Ledger, SessionHub } from "../../src/sessions/index.ts";
 import type { Batch, Client, Hub, OpenOrder, RequestsFilter, Subscriber } from "../../src/sessions/types.ts";
 import type { AppendOrder, LogBatch, PruneCounts, RequestFilter, Store } from "../../src/store/index.ts";
+
+/** A stream that failed retries forever, and would disturb later tests of the same worker. */
+export function atEndOfTest(clean: () => void): void {
+  if (getCurrentTest() !== undefined) onTestFinished(clean);
+}
 
 /** Lets everything that waits for the next turn of the event loop happen. */
 export async function settle(turns = 4): Promise<void> {
@@ -351,6 +358,9 @@ export function stage(over: Partial<HubOptions> & { expiryMs?: number } = {}): S
     env: {},
     ...over,
   } as HubOptions);
+  atEndOfTest(() => {
+    for (const { stream } of hub.sessions) stream.close();
+  });
   const open = async (client: Client, more: Partial<OpenOrder> = {}): Promise<Ear> => {
     const ear = new Ear();
     const order = { session_id: "s", backend: "fake", resume: false, options: {}, ...more };

@@ -10,7 +10,7 @@ import { Stream } from "../../src/sessions/stream/stream.ts";
 import { readEvents } from "../../src/sessions/views/events-page.ts";
 import { createMemoryStore, openInProcessStore, type Store } from "../../src/store/index.ts";
 import { tempDir } from "../store/material.ts";
-import { Ear, rowOf } from "./fakes.ts";
+import { atEndOfTest, Ear, rowOf } from "./fakes.ts";
 
 export type Kind = "sqlite" | "jsonl" | "memory";
 
@@ -67,6 +67,7 @@ export class History {
       pressure: () => undefined,
       owed: () => this.publisher.saveRow(this.stream),
     });
+    atEndOfTest(() => this.stream.close());
     const after_seq = this.stream.last_seq;
     new Feed({
       client: { id: "c" },

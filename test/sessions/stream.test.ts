@@ -35,9 +35,10 @@ test("a session that says no more writes its marker by itself once the log takes
     await vi.advanceTimersByTimeAsync(30_000);
     expect(history.ear.heard.at(-1)).toMatchObject({ seq: 2, category: "event_persist_recovered" });
     expect(history.stream.isOwed).toBe(false);
-    expect(vi.getTimerCount()).toBe(1); // the lost frames that are forgotten later
+    // Compared in one tick: earlier tests of this worker may have timers of their own.
+    const before = vi.getTimerCount();
     history.stream.close();
-    expect(vi.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(before - 1); // the timer that expires lost frames
   } finally {
     vi.useRealTimers();
   }

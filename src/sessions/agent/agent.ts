@@ -1,5 +1,5 @@
-// The agent of a session: performs what the core asks of its process and reports what it says and what became of that.
-// Which of it matters is decided in core/.
+// A session's agent process: performs run effects and reports output and outcomes to the core, which decides what they
+// mean.
 import type { Backend, Ended, Run } from "../../backends/types.ts";
 import { CodedError, messageOf } from "../../base/coded-error.ts";
 import type { Log } from "../../base/log.ts";
@@ -20,14 +20,14 @@ export interface AgentParts {
   ledger: Ledger;
   log: Log;
   stderrRate: { lines: number; windowMs: number };
-  /** Environment for the agent's process: who it is and how it reaches us. */
+  /** Environment of the agent's process: its identity and how to reach the daemon. */
   env: Record<string, string>;
-  /** Starts an agent when there may be one more. */
+  /** Runs `start` when the session limit allows another agent. */
   withRoom(start: () => Promise<void>): Promise<void>;
   report(happening: Happening): void;
-  /** The short cut of events: most of them only pass. */
+  /** Fast path for events, most of which bypass the reducer. */
   event(event: AgentEvent): void;
-  /** Whether it works behind its turns may be different. */
+  /** Background work may have started or ended. */
   looked(): void;
 }
 
@@ -37,7 +37,7 @@ export class Agent {
   readonly #parts: AgentParts;
   readonly #stderr: StderrRate;
   #run: Run | undefined;
-  /** This life of it in the ledger. */
+  /** This process in the ledger. */
   #asker: Asker | undefined;
 
   constructor(parts: AgentParts) {
@@ -49,7 +49,7 @@ export class Agent {
     return this.#run?.pid;
   }
 
-  /** It works on behind its turns. */
+  /** Background work is running. */
   get isBusy(): boolean {
     return this.#run?.isBusy === true;
   }
@@ -163,7 +163,7 @@ export class Agent {
       const failure = failureOf(error);
       return report({ kind: "not_taken", ...whose, failure, ...(entry === undefined ? {} : { entry }) });
     }
-    // What the daemon tells is nobody's own words: the session is not called by them.
+    // Generated text is never used as the title.
     const title = entry?.kind === "wake" ? undefined : titleOf(message);
     report({ kind: "taken", ...whose, ...(title === undefined ? {} : { title }) });
   }

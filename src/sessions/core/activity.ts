@@ -1,4 +1,4 @@
-// What a session is doing, in the words of those who look at it: derived from its state, never kept beside it.
+// The activity shown to clients, derived from the state and never stored next to it.
 import { REQUEST_TYPES } from "../../protocol/requests.ts";
 import type { ActivityState } from "../../protocol/session.ts";
 import { type OpenRequest, type SessionState, turnOf } from "./state.ts";
@@ -12,7 +12,7 @@ export function activityOf(state: SessionState): ActivityState {
   return state.phase.name === "starting" ? "starting" : "idle";
 }
 
-/** What the agent waits for: a permission before anything else. */
+/** What the agent is waiting for; permissions take precedence. */
 function wantsOf(requests: readonly OpenRequest[]): "permission" | "input" | undefined {
   const types = requests.flatMap(({ isShown, request_type }) =>
     isShown ? [REQUEST_TYPES[request_type]] : [],

@@ -1,5 +1,5 @@
-// The durable queue: one message at a time, in order, when the agent is free. A message is stored before its sender
-// hears of it, and its leaving the queue is stored before the agent gets it: delivered at most once.
+// The durable queue: delivers one message at a time, in order, when the agent is free. A message is stored before its
+// sender gets a reply, and its removal from the queue is stored before the agent gets it: delivered at most once.
 import { CodedError } from "../../base/coded-error.ts";
 import { textOf } from "../../protocol/message-text.ts";
 import type { InputRecord, QueuedMessage } from "../../protocol/queue.ts";
@@ -20,18 +20,18 @@ import { beginTurn, forgetTurn, setTurn } from "./turn-steps.ts";
 
 export const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
-/** The history tells what was said; nobody types more, and a file that is sent is a file. */
+/** Longest text kept in a delivery notice. */
 const MAX_TEXT = 64 * 1024;
-/** The session has something else to do first; whatever that is lets the queue go on. */
+/** Something else goes first; when it is done, the queue continues on its own. */
 const LATER: ReadonlySet<string> = new Set(["session_busy", "pending_structured_request"]);
-/** The message did not reach the agent, so its turn never was. */
+/** The message never reached the agent, so its turn did not start. */
 const REFUSALS: ReadonlySet<string> = new Set(["invalid_message", "store_failed"]);
 
-/** What may go to the agent now. */
+/** The message that can be delivered now. */
 export function nextMessage(state: SessionState): QueuedMessage | undefined {
   if (isClosing(state) || state.around.isQuiet || turnOf(state) !== undefined || isAsking(state))
     return undefined;
-  // Ended by a person: only a new message of a person starts it again.
+  // Stopped by a person: only a new message from a person restarts it.
   const [first] = queued(state.row);
   if (first === undefined || state.row.stopped_at_ms !== undefined) return undefined;
   return isUnstored(state, first.message_id) ? undefined : first; // mutation: only-stored-is-delivered
@@ -77,7 +77,7 @@ export function onCancel(step: Step, job_id: string, message_id: string): void {
   step.write({ for: "cancel", job_id, entry, ...(follower === undefined ? {} : { follower }) });
 }
 
-/** A write of the queue has come to its end. */
+/** A queue write has completed. */
 export function onQueueWritten(step: Step, write: Write, isStored: boolean): void {
   switch (write.for) {
     case "enqueue":
@@ -90,7 +90,7 @@ export function onQueueWritten(step: Step, write: Write, isStored: boolean): voi
       else notCancelled(step, write);
       break;
     case "handover":
-      if (step.turn?.turn_id !== write.turn_id) return; // interrupted before the agent had it
+      if (step.turn?.turn_id !== write.turn_id) return; // interrupted before it was delivered
       if (isStored) give(step, write.turn_id, write.entry);
       else onNotTaken(step, { turn_id: write.turn_id, entry: write.entry, failure: NOT_STORED });
       break;
@@ -98,7 +98,7 @@ export function onQueueWritten(step: Step, write: Write, isStored: boolean): voi
   }
 }
 
-/** The same message came before. It is told of when that one is stored. */
+/** A duplicate: answered once the original is stored. */
 function repeated(step: Step, job_id: string, known: InputRecord | undefined): void {
   if (known === undefined) {
     step.refuse(job_id, NOT_STORED);
@@ -114,7 +114,7 @@ function repeated(step: Step, job_id: string, known: InputRecord | undefined): v
 function enqueued(step: Step, { job_id, message_id }: Write & { for: "enqueue" }): void {
   const input = recordOf(step.state, message_id);
   if (input === undefined) {
-    // Meanwhile it was called off, and so many others since that it is forgotten.
+    // It was cancelled since, and its record has already been dropped.
     step.refuse(job_id, notWaiting(step.state, message_id));
     return;
   }
@@ -132,7 +132,7 @@ function notEnqueued(step: Step, { job_id, message_id, stopped_at_ms }: Write & 
 function cancelled(step: Step, job_id: string, message_id: string): void {
   const input = recordOf(step.state, message_id);
   if (input?.state !== "cancelled") {
-    // Meanwhile it turned out that it could not be stored in the first place, and perhaps it has come once more.
+    // The message itself could not be stored, and may have been sent again since.
     step.refuse(job_id, notWaiting(step.state, message_id));
     return;
   }
@@ -156,7 +156,7 @@ function notCancelled(step: Step, { job_id, entry, follower }: Write & { for: "c
   step.refuse(job_id, NOT_STORED);
 }
 
-/** Its turn begins; the agent gets it when that is stored. */
+/** Starts the message's turn; the agent gets it once that is stored. */
 export function handOver(step: Step, entry: QueuedMessage): void {
   const { message_id } = entry;
   const delivered = markDelivered(step.state.row, message_id, step.id);
@@ -178,7 +178,7 @@ export interface NotTaken {
   readonly entry?: QueuedMessage;
 }
 
-/** The agent did not take a message: one of the queue waits again or has failed, a client is told. */
+/** The agent refused a message: requeue or fail it, and tell the client. */
 export function onNotTaken(step: Step, { turn_id, failure, job_id, entry }: NotTaken): void {
   if (step.state.phase.name === "closed") {
     if (job_id !== undefined) step.refuse(job_id, failure);
@@ -186,7 +186,7 @@ export function onNotTaken(step: Step, { turn_id, failure, job_id, entry }: NotT
   }
   const isRefused = REFUSALS.has(failure.code) && step.turn?.turn_id === turn_id;
   if (failure.code !== "session_busy" && !isRefused) {
-    // A dead agent reports its own end, which closes the turn.
+    // A crashed agent reports its exit, which ends the turn.
     const fields = { message: failure.message };
     step.emit({ kind: "log", level: "warn", event: "session.send_failed", fields });
     if (job_id !== undefined) step.reply(job_id);
@@ -197,7 +197,7 @@ export function onNotTaken(step: Step, { turn_id, failure, job_id, entry }: NotT
     else keepWaiting(step, entry, failure);
     step.save();
   }
-  // Otherwise it has just begun a turn of its own: that one goes on, and the client is told to wait for it.
+  // Otherwise the agent has just started a turn of its own, which continues; the client is asked to wait for it.
   if (isRefused) forgetTurn(step, failure);
   if (job_id !== undefined) step.refuse(job_id, failure);
 }
@@ -220,17 +220,17 @@ function keepWaiting(step: Step, entry: QueuedMessage, failure: Failure): void {
   hold(step, failure);
 }
 
-/** Tried again after a while; a client that sends something tries it at once. */
+/** Blocks the queue for a while; a new message retries at once. */
 export function hold(step: Step, { code, message }: Failure): void {
   if (LATER.has(code)) return;
-  // There may be room again at any moment, and it is nobody's failure.
+  // A slot can free up at any moment, and this is not a failure.
   const retry_ms = code === "session_exists" ? RETRY_MS / 2 : step.state.retry_ms;
   step.emit({ kind: "log", level: "warn", event: "session.queue_held", fields: { message, retry_ms } });
   step.set({ held: { message } });
   if (isClosing(step.state) || step.state.around.isQuiet) return;
   const [first] = queued(step.state.row);
   if (first !== undefined && retry_ms > RETRY_MS) {
-    // Told by its id, so once for each message.
+    // Keyed by message id, so it is reported once per message.
     step.emit({ kind: "input_failed", message_id: first.message_id, error: { code, message } });
     step.save();
   }

@@ -1,4 +1,4 @@
-// Everything a session can ask for. The shell performs effects in order; what comes of them is an input (inputs.ts).
+// Everything a session can ask its shell to do. Effects are performed in order; outcomes come back as inputs.
 import type { Ask } from "../../backends/types.ts";
 import type { UserMessage } from "../../protocol/content.ts";
 import type { ResultEvent } from "../../protocol/events.ts";
@@ -10,7 +10,7 @@ import type { Failure } from "./state.ts";
 export type Effect = RunEffect | StreamEffect | LedgerEffect | ReplyEffect | OtherEffect;
 
 export type RunEffect =
-  /** `needsRoom`: only if there may be one more agent. `options`: those of the row, or new ones that are tried. */
+  /** `needsRoom`: subject to the session limit. `options`: the stored ones, or new ones to try. */
   | {
       kind: "start";
       generation: string;
@@ -21,24 +21,24 @@ export type RunEffect =
   | { kind: "stop"; generation: string; how: "finish" | "now" }
   | { kind: "interrupt"; generation: string }
   | { kind: "pause"; isPaused: boolean }
-  /** `job_id`, `entry`: whose message it is, for the outcome. */
+  /** `job_id`, `entry`: where the message came from, for the outcome. */
   | { kind: "give"; turn_id: string; message: UserMessage; job_id?: string; entry?: QueuedMessage };
 
 export type StreamEffect =
-  /** `isSynced`: the disk must have it before anybody sees it. */
+  /** `isSynced`: must be on disk before anyone sees it. */
   | { kind: "publish"; frame: object; isSynced?: true }
   | { kind: "save" }
-  /** The same, and its outcome is told. */
+  /** Like `save`, and reports the outcome. */
   | { kind: "write"; write_id: string }
-  /** Told when all that was published and saved so far is settled. */
+  /** Reports when everything published and saved so far has been written. */
   | { kind: "settle"; write_id: string };
 
 export type LedgerEffect =
   | { kind: "ask"; ask: Ask }
   | { kind: "withdraw"; native_id: string; reason: string }
-  /** The turn was interrupted: its agent waits for nothing any more. */
+  /** The turn was interrupted: withdraw all of its requests. */
   | { kind: "withdraw_all" }
-  /** This life of the agent is over: what it asked reaches nobody. */
+  /** This process is gone: nobody can receive answers to its requests. */
   | { kind: "orphan"; generation: string; message: string }
   | { kind: "settle_ledger"; job_id: string };
 
@@ -46,7 +46,7 @@ export type ReplyEffect =
   | { kind: "reply"; job_id: string; reply: Reply }
   | { kind: "refuse"; job_id: string; failure: Failure }
   | { kind: "acknowledge"; job_id: string; was_idle: boolean }
-  /** Where the stream stands when the agent is started for this client: what follows is for it. */
+  /** Remembers the current seq: the client receives everything after it. */
   | { kind: "mark"; job_id: string }
   | { kind: "own"; job_id: string; resume: boolean; last_seen_seq?: number };
 
@@ -58,11 +58,11 @@ export type Reply =
 
 export type OtherEffect =
   | { kind: "disown" }
-  /** Nothing follows: the stream ends, and who listens is told why. */
+  /** Ends the stream and notifies subscribers; nothing follows. */
   | { kind: "close"; reason: string }
   | { kind: "set_timer"; name: TimerName; ms: number }
   | { kind: "clear_timer"; name: TimerName }
-  /** A turn has its result, and the row says so. `goesOn`: more is queued, or the agent works on behind the turn. */
+  /** A turn has its result, already in the row. `goesOn`: more is queued, or background work continues. */
   | { kind: "turn_ended"; result: ResultEvent; goesOn: boolean }
   | { kind: "input_failed"; message_id: string; error: { code: string; message: string } }
   | { kind: "input_changed"; input: InputRecord }

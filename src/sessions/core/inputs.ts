@@ -1,5 +1,5 @@
-// Everything that can happen to a session. Time and ids come with it, so that a list of inputs always leads to the same
-// state.
+// Everything that can happen to a session. Inputs carry their time and ids, so replaying a list of them always yields
+// the same state.
 import type { Ask, Ended } from "../../backends/types.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
@@ -7,25 +7,25 @@ import type { Job } from "./jobs.ts";
 import type { NewInput } from "./queue.ts";
 import type { Failure, OpenRequest, Surroundings } from "./state.ts";
 
-/** `id` names the turn or the run that begins with this input, if one does. */
+/** `id` becomes the id of the turn or run that this input starts, if any. */
 export type Input = { readonly at_ms: number; readonly id: string } & Happening;
 
 export type Happening = ClientInput | RunInput | OutcomeInput | WorldInput;
 
-/** Clients and managers. */
+/** From clients and managers. */
 export type ClientInput =
   | { readonly kind: "job"; readonly job: Job }
-  /** Without `client_id` it is a manager's, who may stop every turn. */
+  /** Without `client_id` it comes from a manager, which may stop any turn. */
   | { readonly kind: "interrupt"; readonly job_id: string; readonly client_id?: string }
   | { readonly kind: "enqueue"; readonly job_id: string; readonly input: NewInput }
   | { readonly kind: "cancel"; readonly job_id: string; readonly message_id: string }
   | { readonly kind: "rename"; readonly job_id: string; readonly name: string | null }
-  /** The row, as others have changed their part of it, is to be on the disk. */
+  /** Write the row, including fields that others have changed. */
   | { readonly kind: "store"; readonly job_id: string }
-  /** Without `client_id` it is whoever owns it. */
+  /** Without `client_id`: the owner, whoever it is. */
   | { readonly kind: "left"; readonly client_id?: string };
 
-/** What the agent's run reports. */
+/** Reported by the agent's process. */
 export type RunInput =
   | { readonly kind: "event"; readonly event: AgentEvent }
   | { readonly kind: "turn_started" }
@@ -37,7 +37,7 @@ export type RunInput =
   | { readonly kind: "native_id"; readonly native_session_id: string }
   | { readonly kind: "ended"; readonly generation: string; readonly why: Ended };
 
-/** What became of an effect. */
+/** The outcome of an effect. */
 export type OutcomeInput =
   | { readonly kind: "started"; readonly generation: string }
   | { readonly kind: "start_failed"; readonly generation: string; readonly failure: Failure }
@@ -56,11 +56,11 @@ export type OutcomeInput =
   | { readonly kind: "timer"; readonly timer: TimerName };
 
 export type WorldInput =
-  /** What this run asks is not what it was. */
+  /** This run's open requests have changed. */
   | { readonly kind: "requests"; readonly generation: string; readonly open: readonly OpenRequest[] }
   | { readonly kind: "around"; readonly around: Surroundings }
-  /** The shell has done what was asked: whatever can go on now goes on, one step at a time. */
+  /** Sent by the shell after effects were performed: take the next step of whatever can proceed. */
   | { readonly kind: "proceed" };
 
-/** `retry`: the queue is tried again. `verdict`: an agent that goes on after a fatal error is stopped. */
+/** `retry`: retries the queue. `verdict`: stops an agent that continues after a fatal error. */
 export type TimerName = "retry" | "verdict";

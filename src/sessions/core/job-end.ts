@@ -1,11 +1,11 @@
-// Jobs that end something: an agent that nobody needs, an agent until somebody wants it again, the session for good.
+// Jobs that stop something: an idle agent, an agent until further notice, or the session itself.
 import { become, done, refuseJob } from "./job-moves.ts";
 import { interruptQueued } from "./job-talk.ts";
 import type { CloseCondition, CloseJob, HaltJob, Job, ReleaseJob, RestJob } from "./jobs.ts";
 import { wakeAgain } from "./queue.ts";
 import { unknownSession } from "./refusals.ts";
 import { stopRun } from "./run-steps.ts";
-import { hasInput, idleSince, isClosing, isEngaged, isForsaken, type SessionState } from "./state.ts";
+import { hasInput, idleSince, isClosing, isEngaged, isUnattended, type SessionState } from "./state.ts";
 import type { Step } from "./step.ts";
 import { idleNotice } from "./turn.ts";
 
@@ -52,7 +52,7 @@ export function halt(step: Step, job: HaltJob): void {
   step.reply(job.job_id);
 }
 
-/** What was to follow the last turn will not follow now. */
+/** Drops follow-up work expected after the last turn. */
 function callOff(step: Step, isAsked: boolean): void {
   const { unfinished } = step.state;
   if (unfinished === undefined) return;
@@ -60,7 +60,7 @@ function callOff(step: Step, isAsked: boolean): void {
   step.set({ unfinished: undefined });
 }
 
-/** A running turn gets its result, then the watchers are told. */
+/** Ends a running turn with a result, then notifies watchers. */
 export function close(step: Step, job: CloseJob): void {
   const { state } = step;
   switch (job.stage) {
@@ -74,7 +74,7 @@ export function close(step: Step, job: CloseJob): void {
         step.publish(idleNotice(state.row.backend));
       if (state.held !== undefined) step.emit({ kind: "clear_timer", name: "retry" });
       const { turn } = step;
-      // Its turn is cut, and nobody else would wake the session: told once more by the next daemon.
+      // Its turn is cut, and nothing else would wake this session: the next daemon delivers the wake again.
       if (job.reason === "shutdown" && turn?.wake !== undefined && state.row.stopped_at_ms === undefined) {
         step.set({ row: wakeAgain(state.row, turn.wake, step.at_ms) }); // mutation: cut-wakes-come-again
       }
@@ -87,12 +87,12 @@ export function close(step: Step, job: CloseJob): void {
       step.emit({ kind: "settle_ledger", job_id: job.job_id });
       return;
     case "asking": {
-      // What its children do must not start it again.
+      // Its children must not restart it.
       if (job.reason === "owner_closed") {
         step.setRow({ stopped_at_ms: step.at_ms });
         callOff(step, false);
       }
-      // What never was is not stored.
+      // A session that never existed is not stored.
       const isSaved = job.reason === "owner_closed" || state.around.isOwed;
       const write_id = isSaved ? step.write({ for: "job" }) : step.settle({ for: "job" });
       become(step, { ...job, stage: "writing", write_id });
@@ -107,7 +107,7 @@ export function close(step: Step, job: CloseJob): void {
   }
 }
 
-/** The ledger has done what it can: the last stage of a close begins. */
+/** The ledger has finished: continue with the last stage of the close. */
 export function onLedgerSettled(step: Step, job_id: string): void {
   const [job] = step.state.jobs;
   if (job?.kind === "close" && job.job_id === job_id && job.stage === "asking") close(step, job);
@@ -120,7 +120,7 @@ function mayClose(state: SessionState, condition: CloseCondition): boolean {
   return state.owner.client_id === condition.owner;
 }
 
-/** What waited behind a close: who asked for the same has it, others meet a session that is not there. */
+/** Answers jobs queued after a close: the same wish is granted, others find no session. */
 function refuseLater(step: Step, job: Job): void {
   const { session_id } = step.state.row;
   if (job.kind === "close") step.reply(job.job_id, true);
@@ -135,7 +135,7 @@ function refuseLater(step: Step, job: Job): void {
 
 export function release(step: Step, job: ReleaseJob): void {
   const { state } = step;
-  if (job.stage !== undefined || !isForsaken(state) || isEngaged(state) || state.run === undefined) {
+  if (job.stage !== undefined || !isUnattended(state) || isEngaged(state) || state.run === undefined) {
     done(step);
     return;
   }
@@ -143,9 +143,9 @@ export function release(step: Step, job: ReleaseJob): void {
   stopRun(step, job.how);
 }
 
-/** Nobody is there any more: an agent that has nothing to do is ended. */
-export function letGoNow(step: Step): void {
+/** Stops an idle agent at once when nobody is left to use it. */
+export function releaseNow(step: Step): void {
   const { state } = step;
-  if (!isForsaken(state) || isEngaged(state) || state.run === undefined) return;
+  if (!isUnattended(state) || isEngaged(state) || state.run === undefined) return;
   step.set({ jobs: [...state.jobs, { kind: "release", how: "now" }] });
 }

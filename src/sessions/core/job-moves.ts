@@ -1,4 +1,4 @@
-// How a job goes on: to its next stage, or out of the list.
+// Moves a job to its next stage, or removes it from the list.
 import type { Job } from "./jobs.ts";
 import type { Failure } from "./state.ts";
 import type { Step } from "./step.ts";
@@ -7,7 +7,7 @@ export function become(step: Step, job: Job): void {
   step.set({ jobs: [job, ...step.state.jobs.slice(1)] });
 }
 
-/** The first job is over. */
+/** Removes the first job. */
 export function done(step: Step): void {
   step.set({ jobs: step.state.jobs.slice(1) });
 }

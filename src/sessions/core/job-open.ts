@@ -1,5 +1,5 @@
-// Jobs that bring a session up: a client opens it, or a manager makes it.
-import { letGoNow } from "./job-end.ts";
+// Jobs that bring a session up: a client opens it, or a manager creates it.
+import { releaseNow } from "./job-end.ts";
 import { become, done, refuseJob } from "./job-moves.ts";
 import type { BeginJob, OpenJob } from "./jobs.ts";
 import { clientGone, NOT_STORED, unknownSession } from "./refusals.ts";
@@ -31,11 +31,11 @@ export function open(step: Step, job: OpenJob): void {
     return;
   }
   if (job.stage === "starting") {
-    // Only now: whoever owns the session keeps its options when the agent does not start with the new ones.
+    // Not earlier: if the agent fails to start with new options, the session keeps the old ones.
     if (job.adopted !== undefined) step.setRow(job.adopted);
     if (job.answers !== undefined) step.setRow({ answers: job.answers });
     step.dropFromRow("stopped_at_ms");
-    // Whoever is told of a session can resume it, even if we die right behind the reply (DESIGN R3).
+    // A client that got a reply can resume the session, even if the daemon dies right after it.
     if (!job.resume) {
       become(step, { ...job, stage: "writing", write_id: step.write({ for: "job" }) });
       return;
@@ -45,7 +45,7 @@ export function open(step: Step, job: OpenJob): void {
   done(step);
   if (job.isGone) {
     refuseOpen(step, job, clientGone());
-    letGoNow(step);
+    releaseNow(step);
     return;
   }
   const { job_id, resume, last_seen_seq } = job;
@@ -53,7 +53,7 @@ export function open(step: Step, job: OpenJob): void {
   step.emit({ kind: "own", job_id, resume, ...(last_seen_seq === undefined ? {} : { last_seen_seq }) });
 }
 
-/** New options count from the next start of the agent; a missing cwd stays what it was. */
+/** New options take effect at the next start; without a cwd, the previous one stays. */
 function adoptedOptions(row: CoreRow, options: Record<string, unknown>): NonNullable<OpenJob["adopted"]> {
   if (Object.keys(options).length === 0) return {};
   const { cwd = row.cwd } = options;
@@ -93,7 +93,7 @@ export function begin(step: Step, job: BeginJob): void {
   step.reply(job.job_id);
 }
 
-/** It never was, so its first message is not delivered: whoever made it closes it now. */
+/** The session never existed, so its first message is not delivered; the caller closes it now. */
 export function failBegin(step: Step, { job_id }: BeginJob, failure: Failure): void {
   step.set({ held: { message: failure.message } });
   step.refuse(job_id, failure);

@@ -1,5 +1,5 @@
-// Carries out the jobs of a session (jobs.ts), one step at a time: `advance` takes the next step of the first job if
-// nothing that it waits for is missing. Every stage is told by the state alone, so a job can be looked at at any time.
+// Executes a session's jobs step by step: `advance` takes the next step of the first job unless it is waiting.
+// What a job waits for is derived from the state alone.
 import { hold } from "./delivery.ts";
 import { close, halt, release, rest } from "./job-end.ts";
 import { done } from "./job-moves.ts";
@@ -11,7 +11,7 @@ import type { Step } from "./step.ts";
 
 type JobOf<K extends Job["kind"]> = Extract<Job, { kind: K }>;
 
-/** One line a kind of job. */
+/** One line per kind of job. */
 const ADVANCE: { [K in Job["kind"]]: (step: Step, job: JobOf<K>) => void } = {
   open,
   send,
@@ -28,7 +28,7 @@ const ADVANCE: { [K in Job["kind"]]: (step: Step, job: JobOf<K>) => void } = {
   warm,
 };
 
-/** Takes one step of the first job. Nothing changes while it waits for something. */
+/** Takes one step of the first job; does nothing while it waits. */
 export function advance(step: Step): void {
   const [job] = step.state.jobs;
   if (job === undefined || isWaiting(step.state, job)) return;
@@ -36,7 +36,7 @@ export function advance(step: Step): void {
 }
 
 function isWaiting({ phase, run, jobs }: SessionState, job: Job): boolean {
-  // What starts or ends the agent waits until an interrupt is over, or it would hit what comes next. Not if all ends.
+  // Starting or stopping the agent during an interrupt could hit the wrong turn. A shutdown does not wait.
   const isAllEnding = isShutdown(job) || (run !== undefined && jobs.some(isShutdown));
   if (phase.name === "interrupting" && !isAllEnding) return true;
   switch (job.stage) {
@@ -57,7 +57,7 @@ function isShutdown(job: Job): boolean {
   return job.kind === "close" && job.reason === "shutdown";
 }
 
-/** The agent did not start: the job that wanted it is over. */
+/** The agent failed to start: fails the job that was waiting for it. */
 export function failStart(step: Step, failure: Failure): void {
   const [job] = step.state.jobs;
   if (job?.stage !== "starting") return;
@@ -70,7 +70,7 @@ export function failStart(step: Step, failure: Failure): void {
       hold(step, failure);
       return;
     case "warm":
-      // Not its message: that can hold the agent's own words (spec §10).
+      // Not the message: it can contain the agent's output.
       step.emit({
         kind: "log",
         level: "warn",

@@ -1,10 +1,10 @@
-// Jobs that give the agent something to do, or take it away: the owner's message, the queue's next one, an interrupt.
+// Jobs that give the agent work or take it away: the owner's message, the next queued message, an interrupt.
 import { handOver, nextMessage } from "./delivery.ts";
 import { become, done, refuseJob } from "./job-moves.ts";
 import type { DeliverJob, InterruptJob, SendJob, WarmJob } from "./jobs.ts";
 import { busy, unknownSession, waitsFor } from "./refusals.ts";
 import { interruptNow, startRun } from "./run-steps.ts";
-import { isAsking, isClosing, isForsaken } from "./state.ts";
+import { isAsking, isClosing, isUnattended } from "./state.ts";
 import type { Step } from "./step.ts";
 import { beginTurn } from "./turn-steps.ts";
 
@@ -51,13 +51,13 @@ export function deliver(step: Step, job: DeliverJob): void {
     return;
   }
   done(step);
-  // Only now: much may have happened while it started.
+  // Checked again: a lot can happen while an agent starts.
   if (entry !== undefined && state.run !== undefined) handOver(step, entry);
 }
 
 export function warm(step: Step, job: WarmJob): void {
   const { state } = step;
-  const isWanted = state.run === undefined && !isForsaken(state) && !isClosing(state);
+  const isWanted = state.run === undefined && !isUnattended(state) && !isClosing(state);
   if (job.stage === undefined && isWanted) {
     become(step, { ...job, stage: "starting" });
     startRun(step, { resume: true, needsRoom: false });

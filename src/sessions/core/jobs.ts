@@ -1,5 +1,5 @@
-// What is done with a session one after another, because it starts or ends its agent: two of these at once could start
-// two agents, or meet a dying one. `stage` says what a job that is under way waits for; job-steps.ts carries it out.
+// Operations that start or stop a session's agent. They run one at a time: two at once could start two agents, or reach
+// one that is exiting. `stage` says what a running job is waiting for; job-steps.ts executes them.
 import type { UserMessage } from "../../protocol/content.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 
@@ -15,87 +15,87 @@ export type Job =
   | ReleaseJob
   | WarmJob;
 
-/** Absent: it has not begun. */
+/** Absent: not started. */
 export type Stage = "starting" | "stopping" | "writing" | "asking";
 
 interface Asked {
-  /** Who waits for the outcome. */
+  /** The caller to answer. */
   readonly job_id: string;
   readonly stage?: Stage;
-  /** The write that it waits for. */
+  /** The write it is waiting for. */
   readonly write_id?: string;
-  /** Whether the disk took that. */
+  /** Whether that write succeeded. */
   readonly isStored?: boolean;
 }
 
-/** A client wants to own it, with its agent running. If that fails, nobody has lost anything. */
+/** Makes a client the owner, with the agent running. If it fails, the previous owner keeps the session. */
 export interface OpenJob extends Asked {
   readonly kind: "open";
   readonly client_id: string;
-  /** The client went away meanwhile. */
+  /** The client disconnected in the meantime. */
   readonly isGone: boolean;
   readonly resume: boolean;
   readonly last_seen_seq?: number;
   readonly answers?: "owner" | "any";
   readonly options?: Record<string, unknown>;
-  /** What counts once the agent runs with it. */
+  /** Options that take effect once the agent runs with them. */
   readonly adopted?: Partial<Pick<SessionRow, "options" | "cwd">>;
 }
 
-/** The owner's message, which begins a turn. */
+/** A message from the owner; starts a turn. */
 export interface SendJob extends Asked {
   readonly kind: "send";
   readonly client_id: string;
   readonly message: UserMessage;
 }
 
-/** Starts the agent of a session that nobody owns, and stores what it is. If that fails, it never was. */
+/** Starts the agent of an unowned session and stores its row. If it fails, the session never existed. */
 export interface BeginJob extends Asked {
   readonly kind: "begin";
 }
 
-/** Ends an agent that has nothing to do; the next message starts it again. */
+/** Stops an idle agent; the next message starts it again. */
 export interface RestJob extends Asked {
   readonly kind: "rest";
 }
 
-/** Ends the agent until somebody sends a message or opens the session again. */
+/** Stops the agent until the next message or open. */
 export interface HaltJob extends Asked {
   readonly kind: "halt";
-  /** Its parent wants it, so it is not told. */
+  /** Requested by its parent, which therefore is not notified. */
   readonly isAsked: boolean;
 }
 
-/** Ends the session for good, if that is still right when its turn comes. */
+/** Closes the session, if `if` still holds when the job runs. */
 export interface CloseJob extends Asked {
   readonly kind: "close";
   readonly reason: string;
   readonly if: CloseCondition;
 }
 
-/** `abandoned`: nobody owns it and no message is on its way. `idle`: nothing has been done with it for a while. */
+/** `abandoned`: no owner and no message queued or running. `idle`: nothing to do, so the idle timeout may close it. */
 export type CloseCondition = "always" | "abandoned" | "idle" | { readonly owner: string };
 
-/** An interrupt that means a message whose turn has not begun yet. */
+/** An interrupt aimed at a message whose turn has not started yet. */
 export interface InterruptJob extends Asked {
   readonly kind: "interrupt";
   readonly client_id: string;
 }
 
-/** Brings the next message of the queue to the agent. */
+/** Delivers the next queued message. */
 export interface DeliverJob {
   readonly kind: "deliver";
   readonly stage?: Stage;
 }
 
-/** Ends an agent that nobody owns and that has nothing to do. */
+/** Stops an unowned agent that has nothing to do. */
 export interface ReleaseJob {
   readonly kind: "release";
   readonly how: "finish" | "now";
   readonly stage?: Stage;
 }
 
-/** Starts an agent again that an interrupt has cost its life, so that the next turn is warm. */
+/** Restarts an agent that was killed by an interrupt, so that the next turn starts warm. */
 export interface WarmJob {
   readonly kind: "warm";
   readonly waiters: readonly string[];

@@ -1,4 +1,4 @@
-// The queue of a session as data in its row: each step gives the next row. When they are taken is delivery.ts.
+// The queue stored in a session's row, as pure functions that return the next row. Used by delivery.ts.
 import { createHash } from "node:crypto";
 import { CodedError } from "../../base/coded-error.ts";
 import { isObject } from "../../base/json.ts";
@@ -10,32 +10,32 @@ import type { SessionRow } from "../../protocol/session.ts";
 
 type QueueRow = Readonly<Pick<SessionRow, "session_id" | "queue" | "inputs">>;
 
-/** The row then, and what is remembered of the message; without a record it was not there. */
+/** The next row, and the message's record if it was found. */
 export interface Queued<R> {
   row: R;
   record: InputRecord | undefined;
 }
 
-/** What waits is part of the row, which is written with every turn. */
+/** The queue is part of the row, which is written with every turn, so it must stay small. */
 const MAX_QUEUED = 100;
 const MAX_QUEUED_CHARS = 4 * 1024 * 1024;
-/** How many messages that are over are remembered; a key or a wake that comes again is recognised among these. */
+/** Number of finished messages kept to recognize duplicate keys and wakes. */
 const MAX_RECORDS = 200;
 
 export interface NewInput {
   message: UserMessage;
   kind: QueuedMessage["kind"];
-  /** Before everything that waits. */
+  /** Goes to the front. */
   isFirst?: boolean;
-  /** It was in this queue a moment ago. */
+  /** Skips the size check: it was in this queue a moment ago. */
   isForced?: boolean;
   key?: string;
   from?: string;
-  /** A wake that is told again after a crash has the id that it had. */
+  /** A wake delivered again after a crash keeps its id. */
   message_id: string;
 }
 
-/** The record of the same message, if it came before. Throws when the key was used for another one. */
+/** The record of the same message, if it was sent before. Throws if its key was used for a different message. */
 export function findRepeated(row: QueueRow, { key, message_id, message }: NewInput): InputRecord | undefined {
   const records = row.inputs ?? [];
   const same = records.find((record) => record.message_id === message_id);
@@ -52,7 +52,7 @@ export function keyReused(key: string): CodedError {
   );
 }
 
-/** Of the value, whatever order its keys stand in. */
+/** Independent of key order. */
 export function hashOf(value: unknown): string {
   const sorted = JSON.stringify(value, (_key, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
@@ -60,7 +60,7 @@ export function hashOf(value: unknown): string {
   return createHash("sha256").update(sorted).digest("hex");
 }
 
-/** Puts it into the row. Throws `queue_full`. */
+/** Adds the message to the row. Throws `queue_full`. */
 export function enqueue<R extends QueueRow>(
   row: R,
   input: NewInput,
@@ -105,14 +105,14 @@ function checkRoom(session_id: string, queue: readonly QueuedMessage[], message:
   );
 }
 
-/** Its turn begins. */
+/** Its turn starts. */
 export function markDelivered<R extends QueueRow>(row: R, message_id: string, turn_id: string): Queued<R> {
   return change(dropQueued(row, message_id), message_id, { state: "delivered", turn_id });
 }
 
-/** The agent did not take it after all, or it could not be called off: it waits again where it was. */
+/** Returns a message to its place: the agent refused it, or its cancellation could not be stored. */
 export function putBack<R extends QueueRow>(row: R, entry: QueuedMessage, place = 0): Queued<R> {
-  // It never was: it could not be stored in the first place.
+  // It could not be stored in the first place.
   const isKnown = row.inputs?.some(({ message_id }) => message_id === entry.message_id); // mutation: unstored-never-was
   if (isKnown !== true) return { row, record: undefined };
   const queue = (row.queue ?? []).toSpliced(place, 0, entry);
@@ -133,7 +133,7 @@ export function markCancelled<R extends QueueRow>(row: R, message_id: string): Q
   return change(dropQueued(row, message_id), message_id, { state: "cancelled" });
 }
 
-/** The turn of a message has ended. */
+/** The message's turn has ended. */
 export function markDone<R extends QueueRow>(row: R, result: ResultEvent): Queued<R> {
   const record = row.inputs?.find(
     ({ state, turn_id }) => state === "delivered" && turn_id === result.turn_id,
@@ -151,7 +151,7 @@ export function markDone<R extends QueueRow>(row: R, result: ResultEvent): Queue
 
 const AGAIN = "_again";
 
-/** A wake whose turn died with the daemon: the parent would wait for ever. Once; what dies twice is left alone. */
+/** Requeues a wake whose turn was cut by a restart, once: otherwise the parent would wait forever. */
 export function wakeAgain<R extends QueueRow>(row: R, wake: QueuedMessage, nowMs: number): R {
   if (wake.message_id.endsWith(AGAIN)) return row;
   const text = `(The daemon was restarted while you worked on this message; here it is again.)\n${textOf(wake.message, "\n")}`;
@@ -167,7 +167,7 @@ export function wakeAgain<R extends QueueRow>(row: R, wake: QueuedMessage, nowMs
   return findRepeated(row, again) === undefined ? enqueue(row, again, nowMs).row : row;
 }
 
-/** Never was: it could not be stored. */
+/** Removes all traces of a message that could not be stored. */
 export function unqueue<R extends QueueRow>(row: R, message_id: string): R {
   const { inputs, ...rest } = dropQueued(row, message_id);
   const left = inputs?.filter((record) => record.message_id !== message_id) ?? [];
@@ -192,7 +192,7 @@ function change<R extends QueueRow>(
   return { row: { ...row, inputs: row.inputs?.map((one) => (one === before ? record : one)) }, record };
 }
 
-/** Without the oldest that are over. */
+/** Drops the oldest finished records. */
 function bounded(records: InputRecord[]): InputRecord[] {
   let excess = records.length - MAX_RECORDS;
   if (excess <= 0) return records;

@@ -1,10 +1,10 @@
-// The session as a state machine: from one state to the next by what happens, with what is to be done about it. Pure: no
-// I/O, no clock, no timers, no ids of its own. session.ts is the shell that feeds it and performs the effects.
+// The session as a state machine: computes the next state and the effects for each input. Pure: no I/O, clock, timers
+// or id generation. session.ts is the shell that feeds inputs and performs effects.
 
 import { nextMessage, onCancel, onEnqueue, onNotTaken, onQueueWritten, retryNow } from "./delivery.ts";
 import type { Effect } from "./effects.ts";
 import type { Input, TimerName } from "./inputs.ts";
-import { letGoNow, onLedgerSettled } from "./job-end.ts";
+import { onLedgerSettled, releaseNow } from "./job-end.ts";
 import { advance, failStart } from "./job-steps.ts";
 import type { Job } from "./jobs.ts";
 import { NOT_STORED, unknownSession } from "./refusals.ts";
@@ -24,7 +24,7 @@ import {
   isBusy,
   isClosing,
   isEngaged,
-  isForsaken,
+  isUnattended,
   queued,
   type SessionState,
   turnOf,
@@ -46,7 +46,7 @@ export function reduce(state: SessionState, input: Input): Reduced {
 
 type Taken<K extends Input["kind"]> = Extract<Input, { kind: K }>;
 
-/** One line an input. */
+/** One line per input. */
 const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
   proceed,
   job: (step, { job }) => onJob(step, job),
@@ -90,31 +90,31 @@ const TAKE: { [K in Input["kind"]]: (step: Step, input: Taken<K>) => void } = {
   timer: (step, { timer }) => onTimer(step, timer),
 };
 
-/** Of a session that is on its way out nothing is changed any more. */
+/** A session that is closing accepts no more changes. */
 function unlessClosing(step: Step, job_id: string, change: () => void): void {
   if (isClosing(step.state))
     step.refuse(job_id, unknownSession(step.state.row.session_id)); // mutation: closed-stays-closed
   else change();
 }
 
-/** Whether there is anything that could go on: most inputs leave nothing. */
+/** Whether `proceed` could do anything; usually not. */
 export function mayProceed(state: SessionState): boolean {
   if (state.jobs.length > 0 || state.unfinished !== undefined || state.row.queue !== undefined) return true;
-  return isLetGo(state);
+  return canRelease(state);
 }
 
-/** One step of whatever can go on now. The state tells what that is, so nothing has to remember to ask for it. */
+/** Takes one step of whatever can proceed. Derived from the state, so nothing has to remember to request it. */
 function proceed(step: Step): void {
   const { state } = step;
   if (isOver(state)) noteEnd(step);
   else if (state.held === undefined && !has(state, "deliver") && nextMessage(state) !== undefined) {
     step.set({ jobs: [...state.jobs, { kind: "deliver" }] });
-  } else if (state.jobs.length === 0 && isLetGo(state)) {
+  } else if (state.jobs.length === 0 && canRelease(state)) {
     step.set({ jobs: [{ kind: "release", how: "finish" }] });
   } else advance(step);
 }
 
-/** The work that was to follow the last turn is over or was called off, so that turn was the end after all. */
+/** The work expected after the last turn is done or was cancelled, so that turn was the final one. */
 function isOver(state: SessionState): boolean {
   if (state.unfinished === undefined || turnOf(state) !== undefined) return false;
   return !isBusy(state) && queued(state.row).length === 0;
@@ -128,21 +128,21 @@ function noteEnd(step: Step): void {
   step.save();
 }
 
-/** The agent has nothing to do, and nobody is there who could give it anything. */
-function isLetGo(state: SessionState): boolean {
+/** The agent is idle and nobody is left to use it. */
+function canRelease(state: SessionState): boolean {
   return (
-    state.phase.name === "ready" && isForsaken(state) && !isEngaged(state) && queued(state.row).length === 0
+    state.phase.name === "ready" && isUnattended(state) && !isEngaged(state) && queued(state.row).length === 0
   );
 }
 
 function onJob(step: Step, job: Job): void {
-  // At once: what waits for an agent that is just starting stays in the queue.
+  // At once, so that a message waiting for a starting agent stays in the queue.
   if (job.kind === "halt") step.setRow({ stopped_at_ms: step.at_ms });
   if (job.kind === "open") hurryStop(step);
   step.set({ jobs: [...step.state.jobs, job] });
 }
 
-/** Not queued, except behind a message whose turn has not begun: that is the turn which is meant. */
+/** Bypasses the queue, unless a message is waiting for its turn to start: then that turn is meant. */
 function onInterrupt(step: Step, job_id: string, client_id: string | undefined): void {
   if (client_id !== undefined && step.turn === undefined && has(step.state, "send")) {
     step.set({ jobs: [...step.state.jobs, { kind: "interrupt", job_id, client_id }] });
@@ -164,7 +164,7 @@ function setName(step: Step, name: string | undefined): void {
   else step.setRow({ name });
 }
 
-/** The owner is gone (spec §5.9): a turn goes on, a question goes on waiting, an idle agent is ended. */
+/** The owner left (blemees/2 §5.9): a turn continues, a request keeps waiting, an idle agent is stopped. */
 function onLeft(step: Step, client_id: string | undefined): void {
   const { jobs, owner } = step.state;
   if (jobs.some((job) => job.kind === "open" && job.client_id === client_id)) {
@@ -176,7 +176,7 @@ function onLeft(step: Step, client_id: string | undefined): void {
   if (owner.client_id === undefined || (client_id !== undefined && owner.client_id !== client_id)) return;
   step.set({ owner: { left_at_ms: step.at_ms } });
   step.emit({ kind: "disown" });
-  letGoNow(step);
+  releaseNow(step);
 }
 
 function onWritten(step: Step, write_id: string, isStored: boolean): void {
@@ -189,7 +189,7 @@ function onWritten(step: Step, write_id: string, isStored: boolean): void {
   else onQueueWritten(step, write, isStored);
 }
 
-/** Not always the first job's: an agent that an interrupt has killed is started again in front of it. */
+/** Not necessarily the first job: a restart after an interrupt is inserted in front. */
 function onJobWritten(step: Step, write_id: string, isStored: boolean): void {
   const isIts = (job: Job) => "write_id" in job && job.write_id === write_id;
   const jobs = step.state.jobs.map((job) => (isIts(job) ? { ...job, isStored } : job));
@@ -205,7 +205,7 @@ function onRowWritten(step: Step, write: Write & { for: "row" | "name" }, isStor
   step.refuse(write.job_id, NOT_STORED);
 }
 
-/** A newer name that is on its way stays for now, and gives way to the same one if it is refused too. */
+/** If a newer name is also being written, it stays for now and is undone the same way if that write fails too. */
 function takeNameBack(step: Step, before: string | undefined): void {
   const { writes } = step.state;
   const newer = writes.find((write) => write.for === "name");

@@ -1,4 +1,4 @@
-// What a client is told when a session cannot do what it asks now.
+// Errors for clients when a session cannot do what they ask right now.
 import { CodedError } from "../../base/coded-error.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
 import type { Failure, OpenRequest } from "./state.ts";
@@ -9,7 +9,7 @@ export function unknownSession(session_id: string): CodedError {
   return new CodedError("session_unknown", `no session ${session_id} here, or it belongs to another client`);
 }
 
-/** `waiting`: what keeps the turn from going on. */
+/** `waiting`: the request that blocks the turn. */
 export function busy(waiting?: Waiting): CodedError {
   if (waiting !== undefined) return waitsFor(waiting, "session_busy");
   return new CodedError("session_busy", "a turn is in flight; wait for its agent.result or interrupt it");
@@ -28,7 +28,7 @@ export function notAllowed(session_id: string): CodedError {
   return new CodedError("answer_not_allowed", message);
 }
 
-/** A row of the ledger as a refusal names it. */
+/** The fields of a ledger row that an error names. */
 export function waitingOf({ request_id, request_type, requested_at_ms, payload }: RequestRow): Waiting {
   return { request_id, request_type, requested_at_ms, title: payload.title };
 }

@@ -1,5 +1,4 @@
-// A recorded list of inputs once more through the reducer: what state and effects each led to, and whether that is what
-// was recorded.
+// Feeds recorded inputs to the reducer again and compares the effects with the recorded ones.
 import type { SessionRow } from "../../protocol/session.ts";
 import { activityOf } from "./activity.ts";
 import type { Input } from "./inputs.ts";
@@ -12,11 +11,11 @@ export interface ReplayedStep {
   input: Input;
   state: SessionState;
   effects: string[];
-  /** What was recorded, where it differs: the code is not the one that made the recording. */
+  /** The recorded effects, if they differ: the recording was made by different code. */
   recorded?: string[];
 }
 
-/** Throws for a line that is not of a recording, with its number. */
+/** Throws with the line number if a line is not part of a recording. */
 export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
   let state: SessionState | undefined;
   let number = 0;
@@ -25,7 +24,7 @@ export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
     if (text.trim() === "") continue;
     const line = parse(text, number);
     if (line.row !== undefined) {
-      // A new life of the session in the same file.
+      // The session was loaded again: a new life in the same file.
       const { row, left_at_ms } = line;
       state = initialState(row, left_at_ms === undefined ? {} : { left_at_ms });
       continue;
@@ -41,7 +40,7 @@ export function* replay(lines: Iterable<string>): Generator<ReplayedStep> {
   if (number === 0 || state === undefined) throw notATrace(1);
 }
 
-/** One line for people. */
+/** Formats a step as one line. */
 export function describe({ line, input, state, effects, recorded }: ReplayedStep): string {
   const turn = turnOf(state);
   const facts = [
@@ -76,7 +75,7 @@ function parse(text: string, number: number): Line {
     const line = JSON.parse(text);
     if (typeof line === "object" && line !== null && ("row" in line || "input" in line)) return line;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw notATrace(number);
 }

@@ -1,4 +1,4 @@
-// The other way to a state: from what is stored of a session. A turn that the end of a daemon has cut gets its result.
+// Builds a state from a stored row. A turn that was cut by the daemon's death gets its result here.
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { SessionRow } from "../../protocol/session.ts";
 import { RETRY_MS } from "./delivery.ts";
@@ -11,7 +11,7 @@ import { publishError } from "./turn-steps.ts";
 
 const TURN_CUT = "the daemon stopped during this turn; send again to continue";
 
-/** Of a row without a turn. */
+/** For a row without a turn. */
 export function initialState(row: SessionRow, owner: Owner = {}): SessionState {
   const { turn: _turn, last_seq: _seq, lost_after: _lost, wakes: _wakes, ...core } = row;
   return {
@@ -31,7 +31,7 @@ export function initialState(row: SessionRow, owner: Owner = {}): SessionState {
   };
 }
 
-/** `result`: the one that the log has of the turn in the row, although the row does not say so. */
+/** `result`: found in the log for the row's turn, although the row was not updated. */
 export function restore(
   row: SessionRow,
   { at_ms, result, owner }: { at_ms: number; result?: ResultEvent & { turn_id: string }; owner?: Owner },

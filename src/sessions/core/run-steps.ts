@@ -1,17 +1,17 @@
-// The life of the agent's process: started, interrupted, stopped, gone. Who asks for it is job-steps.ts.
+// The lifecycle of the agent's process: start, interrupt, stop, exit. job-steps.ts decides when.
 import type { Ended } from "../../backends/types.ts";
 import type { RunEffect } from "./effects.ts";
 import type { CoreRow, Failure, InterruptingPhase, RunFacts, Surroundings } from "./state.ts";
-import { isBusy, isClosing, isForsaken } from "./state.ts";
+import { isBusy, isClosing, isUnattended } from "./state.ts";
 import type { Step } from "./step.ts";
 import { cutTurn, publishError, restPhase, setTurn } from "./turn-steps.ts";
 
 interface StartHow extends Pick<RunEffect & { kind: "start" }, "resume" | "needsRoom"> {
-  /** Absent: those of the row. */
+  /** Absent: the stored ones. */
   options?: CoreRow["options"];
 }
 
-/** Only from `cold`. */
+/** Only valid in phase `cold`. */
 export function startRun(step: Step, how: StartHow): void {
   const generation = step.id;
   const { options } = step.state.row;
@@ -28,7 +28,7 @@ export function onStarted(step: Step, generation: string): void {
   balance(step);
 }
 
-/** The job that waits for it hears of it too (job-steps.ts). */
+/** The job that was waiting for it fails in job-steps.ts. */
 export function onStartFailed(step: Step, generation: string, failure: Failure): void {
   if (step.state.run?.generation !== generation) return;
   loseRun(step, "the agent did not start");
@@ -36,11 +36,11 @@ export function onStartFailed(step: Step, generation: string, failure: Failure):
   if (step.state.phase.name === "starting") step.set({ phase: { name: "cold" } });
 }
 
-/** Ends the agent; a turn that still runs gets its result. */
+/** Stops the agent; a running turn gets its result. */
 export function stopRun(step: Step, how: "finish" | "now"): void {
   const { run, phase } = step.state;
   if (run !== undefined) endRun(step, run, how);
-  // The interrupt has cost it its life, and its end need not be waited for any more.
+  // The interrupt already killed it; there is nothing left to wait for.
   else if (phase.name === "interrupting") step.set({ phase: { name: "cold" } });
   if (phase.name === "interrupting") for (const job_id of phase.waiters) step.reply(job_id);
 }
@@ -55,7 +55,7 @@ function endRun(step: Step, { generation }: RunFacts, how: "finish" | "now"): vo
   step.emit({ kind: "stop", generation, how });
 }
 
-/** Who comes back while the old agent is still being let go in peace does not want to wait for that. */
+/** A client that reconnects during a graceful stop should not wait for it. */
 export function hurryStop(step: Step): void {
   const { phase, run } = step.state;
   if (phase.name === "stopping" && phase.how === "finish" && run !== undefined) stopRun(step, "now");
@@ -68,7 +68,7 @@ export function onStopped(step: Step, generation: string): void {
   step.set({ phase: { name: "cold" } });
 }
 
-/** The process is gone, asked for or not. */
+/** The process has exited, requested or not. */
 export function onEnded(step: Step, generation: string, why: Ended): void {
   if (step.state.run?.generation !== generation) return;
   const { turn } = step;
@@ -96,7 +96,7 @@ export function onBusy(step: Step, isBusyNow: boolean): void {
   step.set({ run: { ...run, isBusy: isBusyNow }, ...(isBusyNow ? {} : { calmed_at_ms: step.at_ms }) });
 }
 
-/** Backpressure (DESIGN R11): the owner's full outbox or a slow log pauses the agent; a watcher never does. */
+/** Backpressure: a full owner outbox or a slow log pauses the agent; a slow watcher never does. */
 export function onAround(step: Step, around: Surroundings): void {
   step.set({ around });
   balance(step);
@@ -104,7 +104,7 @@ export function onAround(step: Step, around: Surroundings): void {
 
 function balance(step: Step): void {
   const { run, around, phase } = step.state;
-  if (phase.name === "interrupting") return; // a paused agent could not answer
+  if (phase.name === "interrupting") return; // it could not respond to the interrupt
   if (run?.isUp === true && run.isPaused !== around.isFull) pause(step, run, around.isFull);
 }
 
@@ -113,7 +113,7 @@ function pause(step: Step, run: RunFacts, isPaused: boolean): void {
   step.emit({ kind: "pause", isPaused });
 }
 
-/** Stops the turn and whatever goes on behind it. `job_id` is told now whether a turn ran, and when it is over. */
+/** Stops the turn and any background work. Acknowledges at once, and answers `job_id` when it completes. */
 export function interruptNow(step: Step, job_id: string, client_id: string | undefined): void {
   const { state, turn } = step;
   const isAllowed = !isClosing(state) && (client_id === undefined || state.owner.client_id === client_id);
@@ -121,12 +121,12 @@ export function interruptNow(step: Step, job_id: string, client_id: string | und
   if (isTurn) setTurn(step, { ...turn, isInterrupted: true });
   step.emit({ kind: "log", level: "info", event: "session.interrupt", fields: { was_idle: !isTurn } });
   step.emit({ kind: "acknowledge", job_id, was_idle: !isTurn });
-  // Behind the turn there may be sub-agents: they are stopped too, but no result follows.
+  // Background sub-agents are stopped too, but produce no result.
   if (isTurn || (isAllowed && isBusy(state))) interruptRun(step, [job_id]);
   else step.reply(job_id);
 }
 
-/** One attempt at a time: whoever asks meanwhile waits for the same end. */
+/** One interrupt at a time; later callers wait for the same one. */
 export function interruptRun(step: Step, waiters: readonly string[] = []): void {
   const { phase, run } = step.state;
   if (phase.name === "interrupting") {
@@ -143,28 +143,28 @@ export function interruptRun(step: Step, waiters: readonly string[] = []): void 
 
 function askToStop(step: Step, run: RunFacts, phase: InterruptingPhase): void {
   step.set({ phase });
-  if (run.isPaused) pause(step, run, false); // a paused agent could not answer
+  if (run.isPaused) pause(step, run, false); // a paused agent could not respond
   step.emit({ kind: "interrupt", generation: run.generation });
 }
 
-/** The agent has stopped what it did, or is known not to. */
+/** The interrupt has completed, successfully or not. */
 export function onInterrupted(step: Step, generation: string): void {
   const { phase } = step.state;
   if (phase.name !== "interrupting") return;
   if (step.state.run !== undefined && step.state.run.generation !== generation) return;
-  // Not a turn that the agent has begun since.
+  // Only the turn that was interrupted, not one the agent has started since.
   if (phase.turn !== undefined && phase.turn.turn_id === phase.target) cutTurn(step, "interrupted"); // mutation: interrupt-ends-its-turn
   const { turn, run } =
     step.state.phase.name === "interrupting" ? { ...step.state.phase, run: step.state.run } : {};
-  // The agent may have begun another one meanwhile, and somebody may have asked to stop that too.
+  // The agent may have started another turn that was interrupted as well.
   if (turn?.isInterrupted === true && run !== undefined) {
     askToStop(step, run, { name: "interrupting", waiters: phase.waiters, turn, target: turn.turn_id });
     return;
   }
   step.set({ phase: turn === undefined ? restPhase(run) : { name: "turn", turn } });
   balance(step);
-  // Somebody is there who will go on talking, so a killed agent is started again at once.
-  if (run === undefined && !isForsaken(step.state) && !isClosing(step.state)) {
+  // Someone will continue the conversation, so restart a killed agent right away.
+  if (run === undefined && !isUnattended(step.state) && !isClosing(step.state)) {
     step.set({ jobs: [{ kind: "warm", waiters: phase.waiters }, ...step.state.jobs] });
     return;
   }

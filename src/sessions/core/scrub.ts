@@ -1,7 +1,7 @@
-// What may be told of an input in a bug report: its shape, ids, codes and numbers, never what people, agents or options
-// say. A text becomes its length. Only what is known to be ours is looked into; in everything else anything may stand.
+// Redacts an input for a bug report: keeps its shape, ids, codes and numbers, and replaces all text from people, agents
+// and options by its length. Only known structures are kept; anything else is opaque.
 
-/** Fields whose text is one of ours, or an id. */
+/** Fields whose text is ours, or an id. */
 const KEPT: ReadonlySet<string> = new Set([
   "answers",
   "backend",
@@ -26,7 +26,7 @@ const KEPT: ReadonlySet<string> = new Set([
   "type",
 ]);
 
-/** Objects and lists of objects whose fields are ours. */
+/** Objects, and lists of objects, whose fields are ours. */
 const OURS: ReadonlySet<string> = new Set([
   "around",
   "ask",
@@ -50,13 +50,13 @@ const OURS: ReadonlySet<string> = new Set([
   "why",
 ]);
 
-/** Names that the reducer looks for in what a message says. Any other name may itself be something that was said. */
+/** Field names the reducer reads in message content. Any other name may itself be private. */
 const SHAPE: ReadonlySet<string> = new Set(["content", "role", "text", "type"]);
 
-/** An agent can send what is nested too deep to be written. */
+/** Agents can send values nested too deeply to serialize. */
 const MAX_DEPTH = 8;
 
-/** For one recording: a key of a client is told by a number, so that it is known when it comes again. */
+/** Per recording: replaces each client key by a number, so that a repeated key is recognized. */
 export function createScrub(): (value: object) => object {
   const keys = new Map<string, number>();
   const keyName = (key: string): string => {
@@ -68,7 +68,7 @@ export function createScrub(): (value: object) => object {
   function ours(value: object, isTop: boolean): object {
     const fields = Object.entries(value).map(([name, part]) => {
       if (name === "key" && typeof part === "string") return [name, keyName(part)];
-      // At the top it is a message for the queue; in an event it is what a tool is given.
+      // At the top level it is a queued message; in an event it is a tool's input.
       const isOurs = OURS.has(name) || (isTop && name === "input");
       if (Array.isArray(part)) return [name, part.map((item) => field(name, item, isOurs))];
       return [name, field(name, part, isOurs)];

@@ -1,5 +1,5 @@
-// What a session is at one moment: one phase, and what is true in every phase. Plain data that nothing changes in place;
-// reduce.ts makes the next state from it. The phases, and which may follow which, are in phases.ts.
+// The state of a session: one phase, plus what holds in every phase. Immutable plain data; reduce.ts computes the next
+// state. phases.ts lists the phases and the allowed transitions.
 import type { ResultEvent } from "../../protocol/events.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
 import type { RequestRow } from "../../protocol/requests.ts";
@@ -8,27 +8,27 @@ import type { Job } from "./jobs.ts";
 
 export interface SessionState {
   readonly phase: Phase;
-  /** The agent's process, from the moment at which its start is asked for until it is gone. */
+  /** The agent's process, from the request to start it until it has exited. */
   readonly run: RunFacts | undefined;
   readonly owner: Owner;
-  /** What is stored of the session, but for the turn, which the phase has. */
+  /** The stored fields, except the turn, which lives in the phase. */
   readonly row: CoreRow;
-  /** What this run asks and nobody has settled yet, oldest first. */
+  /** Unsettled requests of this run, oldest first. */
   readonly requests: readonly OpenRequest[];
-  /** What was asked for and starts or ends the agent: one after another, the first is under way. */
+  /** Operations that start or stop the agent, run one at a time; the first is in progress. */
   readonly jobs: readonly Job[];
-  /** Writes whose outcome is not known yet. */
+  /** Writes whose outcome is still unknown. */
   readonly writes: readonly Write[];
-  /** Why the queue waits although the agent is free; a timer lets it be tried again. */
+  /** Why the queue is blocked although the agent is free; a timer retries. */
   readonly held: { readonly message: string } | undefined;
-  /** How long it waits the next time. */
+  /** Delay before the next retry. */
   readonly retry_ms: number;
-  /** The last result, while more is to follow: queued messages, or what the agent does behind its turn. */
+  /** The last result while more work follows: queued messages, or background work. */
   readonly unfinished: ResultEvent | undefined;
-  /** When work in the background last ended. */
+  /** When background work last ended. */
   readonly calmed_at_ms: number;
   readonly around: Surroundings;
-  /** How many writes were asked for; names the next one. */
+  /** Number of writes requested so far; names the next one. */
   readonly writeCount: number;
 }
 
@@ -41,73 +41,73 @@ export type Phase =
   | { readonly name: "stopping"; readonly how: "finish" | "now" }
   | { readonly name: "closed" };
 
-/** The agent was told to stop. It lasts until that is over, which may be behind the turn's result. */
+/** The agent was asked to stop. Lasts until the interrupt completes, which can be after the turn's result. */
 export interface InterruptingPhase {
   readonly name: "interrupting";
-  /** Absent: its result is out, or only work in the background is stopped. */
+  /** Absent once its result is published, or when only background work is being stopped. */
   readonly turn?: Turn;
-  /** The turn that is to stop. */
+  /** The turn being interrupted. */
   readonly target?: string;
-  /** Who is told when it is over. */
+  /** Jobs to answer when it completes. */
   readonly waiters: readonly string[];
 }
 
 export interface RunFacts {
-  /** This life of the agent in the ledger. */
+  /** Identifies this process in the ledger. */
   readonly generation: string;
-  /** The backend has handed it over. */
+  /** The backend's start has resolved. */
   readonly isUp: boolean;
   readonly hasInit: boolean;
-  /** It works on behind its turns. */
+  /** It works in the background, outside a turn. */
   readonly isBusy: boolean;
   readonly isPaused: boolean;
 }
 
-/** `client_id`: who drives it. `left_at_ms`: since when nobody does; absent while its first client is being served. */
+/** `client_id`: the owner. `left_at_ms`: when the last owner left; absent while the first client is being served. */
 export interface Owner {
   readonly client_id?: string;
   readonly left_at_ms?: number;
 }
 
-/** Not the core's: `last_seq` and `lost_after` are the stream's, `wakes` the family's, the turn is in the phase. */
+/** Excludes what others own: `last_seq` and `lost_after` (stream), `wakes` (family), the turn (phase). */
 export type CoreRow = Readonly<Omit<SessionRow, "turn" | "last_seq" | "lost_after" | "wakes">>;
 
 export interface Turn {
   readonly turn_id: string;
   readonly started_at_ms: number;
-  /** Who began it: a client's message, or the agent by itself. */
+  /** Started by a client's message, or by the agent itself. */
   readonly origin: "user" | "agent";
-  /** The `task_started` notice is out. It waits for the first system_init of a process (wire facts §3). */
+  /** The `task_started` notice was published. It waits for the first system_init of a process. */
   readonly isAnnounced: boolean;
   readonly isThinking: boolean;
-  /** The agent was given its message, if it has one: what it ended before was a turn of its own. */
+  /** The agent has been given the turn's message. A result before that belongs to a turn of its own. */
   readonly isGiven: boolean;
-  /** Somebody asked to stop it. */
+  /** Someone asked to interrupt it. */
   readonly isInterrupted: boolean;
   readonly firstTokenMs?: number;
-  /** Tool calls that were shown and have no result yet, oldest first. */
+  /** Tool calls without a result yet, oldest first. */
   readonly openTools: readonly OpenTool[];
-  /** The end of what the agent said last. */
+  /** The end of the agent's last message. */
   readonly lastText?: string;
-  /** How it ends whatever the agent says: set when we end it because of an error. */
+  /** Overrides the agent's outcome when we end the turn because of an error. */
   readonly verdict?: { readonly code: string; readonly message: string };
-  /** The wake that began it. */
+  /** The wake message that started it. */
   readonly wake?: QueuedMessage;
 }
 
 export interface OpenTool {
   readonly tool_use_id: string;
-  /** The call of the sub-agent that made it. */
+  /** The sub-agent call that made it. */
   readonly parent_tool_use_id?: string;
 }
 
-/** `isShown`: it is stored and waits for a person; otherwise it is on its way to the store, or an answer is to the agent. */
+/** `isShown`: stored and waiting for a person. Otherwise it is being stored, or its answer is being delivered. */
 export interface OpenRequest extends Pick<RequestRow, "request_id" | "request_type" | "requested_at_ms"> {
   readonly title: string;
   readonly isShown: boolean;
 }
 
-/** What waits for a write, and what becomes of it when the disk refuses. */
+/** What depends on a write, with what is needed to undo it if the write fails. */
 export type Write = { readonly write_id: string } & (
   | { readonly for: "result" }
   | { readonly for: "job" }
@@ -118,7 +118,7 @@ export type Write = { readonly write_id: string } & (
       readonly job_id: string;
       readonly message_id: string;
       readonly stopped_at_ms?: number;
-      /** The same message came before; that one is on its way too. */
+      /** A duplicate of a message whose own write is still in flight. */
       readonly isRepeated?: true;
     }
   | {
@@ -130,17 +130,17 @@ export type Write = { readonly write_id: string } & (
   | { readonly for: "handover"; readonly turn_id: string; readonly entry: QueuedMessage }
 );
 
-/** What the shell sees around the session. */
+/** Facts the shell observes outside the core. */
 export interface Surroundings {
-  /** The disk has not taken something yet, and this session will tell of it. */
+  /** The store has not accepted everything yet; this session must still report the loss. */
   readonly isOwed: boolean;
-  /** The daemon stops: nothing is delivered any more. */
+  /** The daemon is shutting down: nothing is delivered from queues. */
   readonly isQuiet: boolean;
-  /** The owner or the log can take no more from the agent. */
+  /** Backpressure: the owner or the log cannot keep up. */
   readonly isFull: boolean;
 }
 
-/** Why something was refused, in the words and codes of the protocol. */
+/** A refusal, in the protocol's codes and wording. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -151,27 +151,27 @@ export function turnOf({ phase }: SessionState): Turn | undefined {
   return phase.name === "turn" || phase.name === "interrupting" ? phase.turn : undefined;
 }
 
-/** The agent is up, or on its way down; not while it starts. */
+/** The process is up, including while it is being stopped; false while it starts. */
 export function isRunning({ run }: SessionState): boolean {
   return run?.isUp === true;
 }
 
-/** It works on behind the turn. */
+/** Background work is running. */
 export function isBusy({ run }: SessionState): boolean {
   return run?.isBusy === true;
 }
 
-/** A question waits for a person, or an answer is on its way. */
+/** A request is waiting for a person, or its answer is being delivered. */
 export function isAsking({ requests }: SessionState): boolean {
   return requests.length > 0;
 }
 
-/** Something is going on that must not be cut off: a turn, a question, work in the background. */
+/** Work that must not be cut off: a turn, a request, background work. */
 export function isEngaged(state: SessionState): boolean {
   return turnOf(state) !== undefined || isAsking(state) || isBusy(state);
 }
 
-/** A message waits, or the turn that it began runs. */
+/** A message is queued, or the turn it started is running. */
 export function hasInput({ row }: SessionState): boolean {
   return queued(row).length > 0 || row.inputs?.some(({ state }) => state === "delivered") === true;
 }
@@ -180,41 +180,41 @@ export function queued({ queue }: Pick<SessionRow, "queue">): readonly QueuedMes
   return queue ?? [];
 }
 
-/** It is closed, or on its way there and cannot turn back. */
+/** Closed, or past the point of no return. */
 export function isClosing({ phase, jobs: [job] }: SessionState): boolean {
   return phase.name === "closed" || (job?.kind === "close" && job.stage !== undefined);
 }
 
-/** Nobody will go on talking: no client owns it, and it was not spawned to live by itself. */
-export function isForsaken(state: SessionState): boolean {
+/** Nobody will send more work: it has no owner and was not spawned to run on its own. */
+export function isUnattended(state: SessionState): boolean {
   return state.owner.client_id === undefined && state.row.managed !== true && !isClosing(state);
 }
 
-/** A client is about to own it, or a manager about to make it. */
+/** A client is opening it, or a manager is creating it. */
 export function isClaimed({ jobs }: SessionState): boolean {
   return jobs.some(({ kind }) => kind === "open" || kind === "begin");
 }
 
-/** Its agent is being ended to make room: that room is somebody else's. */
+/** Its agent is being stopped to free a slot for another session. */
 export function isResting({ jobs: [job] }: SessionState): boolean {
   return job?.kind === "rest" && job.stage !== undefined;
 }
 
-/** A result is on its way to the disk. */
+/** A result is being written to disk. */
 export function isSettling({ writes }: SessionState): boolean {
   return writes.some((write) => write.for === "result");
 }
 
 /**
- * Since when nothing has been done with it; undefined while something goes on. `heard_at_ms`: when its agent last said
- * anything.
+ * When the session last had anything to do; undefined while something is going on. `heard_at_ms`: the agent's last
+ * output.
  */
 export function idleSince(state: SessionState, heard_at_ms = 0): number | undefined {
   const { owner, row, around } = state;
   if (owner.client_id !== undefined || isClaimed(state)) return undefined;
-  // What the disk did not take is told by this session; work in the background goes on although nobody looks.
+  // A pending loss report must come from this session, and background work continues unattended.
   if (hasInput(state) || isAsking(state) || around.isOwed || isBusy(state)) return undefined;
-  // Spec §5.9: a turn that outlasts the time ends with its session.
+  // A turn that outlasts the idle timeout ends with its session (blemees/2 §5.9).
   if (row.managed !== true) {
     return owner.left_at_ms === undefined ? undefined : Math.max(owner.left_at_ms, state.calmed_at_ms);
   }
@@ -222,7 +222,7 @@ export function idleSince(state: SessionState, heard_at_ms = 0): number | undefi
   return Math.max(owner.left_at_ms ?? 0, row.last_active_at_ms, heard_at_ms);
 }
 
-/** What is stored of the session now, but for what others own. */
+/** The row to store, except for the fields others own. */
 export function rowOf(state: SessionState): CoreRow & Pick<SessionRow, "turn"> {
   const turn = turnOf(state);
   if (turn === undefined) return state.row;

@@ -1,4 +1,4 @@
-// One step of the reducer while it is taken: the state so far and the effects so far. It lives only within `reduce`.
+// One reducer step in progress: the state and effects so far. Only exists inside `reduce`.
 import type { Effect, Reply } from "./effects.ts";
 import type { Input } from "./inputs.ts";
 import { type CoreRow, type Failure, type SessionState, type Turn, turnOf, type Write } from "./state.ts";
@@ -23,7 +23,7 @@ export class Step {
     this.state = { ...this.state, ...change };
   }
 
-  /** The same row when nothing of it changes. */
+  /** Keeps the same object if nothing changes. */
   setRow(change: Partial<CoreRow>): void {
     const { row } = this.state;
     const keys = Object.keys(change) as (keyof CoreRow)[];
@@ -32,7 +32,7 @@ export class Step {
 
   dropFromRow(key: keyof CoreRow): void {
     const { [key]: dropped, ...row } = this.state.row;
-    // Not `delete`: an object that lost a field that way is slow to copy ever after.
+    // Not `delete`: V8 copies objects that lost a property that way slowly.
     if (dropped !== undefined) this.set({ row: row as CoreRow });
   }
 
@@ -60,12 +60,12 @@ export class Step {
     });
   }
 
-  /** Asks for a write of the row as it is now and gives its name. */
+  /** Requests a write of the current row and returns its id. */
   write(what: DistributiveOmit<Write, "write_id">): string {
     return this.#wait("write", what);
   }
 
-  /** Asks to be told when what was published and saved so far is settled. */
+  /** Requests a report once everything published and saved so far has been written; returns its id. */
   settle(what: DistributiveOmit<Write, "write_id">): string {
     return this.#wait("settle", what);
   }

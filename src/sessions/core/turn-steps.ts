@@ -1,5 +1,5 @@
-// A turn from its beginning to its one result. What the agent says meanwhile only passes through (`passes`), unless it
-// changes what is known of the turn.
+// A turn from start to its single result. Agent events bypass the reducer (`passes`) unless they change what is known
+// about the turn.
 import type { AgentEvent, ResultEvent, SystemInitEvent } from "../../protocol/events.ts";
 import { toNotice } from "../../protocol/notices.ts";
 import type { QueuedMessage } from "../../protocol/queue.ts";
@@ -27,7 +27,7 @@ import { addUsage } from "./usage.ts";
 
 const OWN_TURN_ENDED = "the agent has ended a turn that it began by itself; the message that waited is next";
 
-/** The event changes nothing but the stream: it need not go through the reducer. Most do not. */
+/** True if the event only affects the stream and can skip the reducer; most events do. */
 export function passes(state: SessionState, event: AgentEvent): boolean {
   const { type } = event;
   if (isMuted(state) || type === "agent.result" || type === "agent.system_init") return false;
@@ -37,7 +37,7 @@ export function passes(state: SessionState, event: AgentEvent): boolean {
   return turn.isThinking === (event.kind === "thinking");
 }
 
-/** No agent is there, or it is being ended and its turn has its result: what it still says comes too late. */
+/** There is no agent, or it is being killed and its turn already has a result: late output is ignored. */
 function isMuted({ phase }: SessionState): boolean {
   return (
     phase.name === "cold" || phase.name === "closed" || (phase.name === "stopping" && phase.how === "now")
@@ -71,7 +71,7 @@ function logExtraResult(step: Step, { subtype }: ResultEvent): void {
   step.emit({ kind: "log", level: "warn", event: "session.extra_result", fields: { subtype } });
 }
 
-/** The message of the turn is still on its way to the disk, so this was a turn that the agent began by itself. */
+/** The turn's message is still being stored, so this result ends a turn the agent started by itself. */
 function endOwnTurn(step: Step, result: ResultEvent): void {
   const { row } = step.state;
   step.setRow(addUsage(row, result, step.at_ms));
@@ -93,7 +93,7 @@ function onInit(step: Step, event: SystemInitEvent): void {
   if (step.turn?.isAnnounced === false) announce(step, step.turn);
 }
 
-/** The agent began a turn by itself. */
+/** The agent started a turn by itself. */
 export function onOwnTurn(step: Step): void {
   const { name } = step.state.phase;
   if (step.turn === undefined && (name === "starting" || name === "ready" || name === "interrupting")) {
@@ -108,7 +108,7 @@ export function beginTurn(step: Step, origin: Turn["origin"], entry?: QueuedMess
   step.save();
 }
 
-/** The agent has read the message that began the turn. */
+/** The agent has read the message that started the turn. */
 export function onTaken(step: Step, turn_id: string, title: string | undefined): void {
   if (step.state.phase.name === "closed") return;
   if (title !== undefined && step.state.row.title === undefined) step.setRow({ title });
@@ -118,23 +118,23 @@ export function onTaken(step: Step, turn_id: string, title: string | undefined):
     announce(step, turn);
 }
 
-/** Not retried (spec §9.2): whatever the agent still tries is stopped, and the turn ends as this error. */
+/** Not retried (blemees/2 §9.2): the agent is stopped and the turn ends with this error. */
 export function onAuthFailed(step: Step, message: string): void {
   publishError(step, "auth_failed", message);
   if (step.turn === undefined) return;
   setTurn(step, { ...step.turn, verdict: { code: "auth_failed", message } });
-  // The result may stand right behind, in what is being read now; only an agent that goes on is stopped.
+  // The result may be next in the data being read; only stop an agent that continues.
   step.emit({ kind: "set_timer", name: "verdict", ms: 0 });
 }
 
-/** The message did not reach the agent, so its turn never was; unless it was told of, then it has failed. */
+/** The message never reached the agent: forget the turn, or fail it if clients already know about it. */
 export function forgetTurn(step: Step, { code, message }: Failure): void {
   if (step.turn?.isAnnounced === true) cutTurn(step, "error", { code, message }); // mutation: told-turns-end
   dropTurn(step);
   step.save();
 }
 
-/** The agent will say no more of it. */
+/** Ends a turn whose agent will not report a result. */
 export function cutTurn(
   step: Step,
   subtype: "interrupted" | "error",
@@ -146,7 +146,7 @@ export function cutTurn(
   finishTurn(step, syntheticResult(backend, subtype, error));
 }
 
-/** The one end of every turn. */
+/** The only place where a turn ends. */
 function finishTurn(step: Step, result: ResultEvent): void {
   const { turn } = step;
   if (turn === undefined) return;
@@ -198,7 +198,7 @@ function dropTurn(step: Step): void {
   } else step.set({ phase: restPhase(run) });
 }
 
-/** What a session without a turn is in. */
+/** The phase of a session without a turn. */
 export function restPhase(run: RunFacts | undefined): SessionState["phase"] {
   if (run === undefined) return { name: "cold" };
   return { name: run.isUp ? "ready" : "starting" };

@@ -1,4 +1,4 @@
-// The turn that runs in a session: what is noted of it, and the stamps that its frames carry.
+// The running turn: what is recorded about it, and the stamps on its frames.
 import type { AgentEvent, NoticeEvent, ResultEvent } from "../../protocol/events.ts";
 import { textOf } from "../../protocol/message-text.ts";
 import type { LastResult } from "../../protocol/session.ts";
@@ -31,19 +31,19 @@ export function startedNotice(turn: Turn, backend: string): NoticeEvent {
   };
 }
 
-/** The reaper ends a turn whose owner has been gone for too long. */
+/** Published when the idle timeout ends a running turn. */
 export function idleNotice(backend: string): NoticeEvent {
   const text =
     "nobody owned the session for idle_timeout_s, so its running turn was ended; resume the session to continue";
   return { type: "agent.notice", backend, level: "warn", category: "idle_timeout", text };
 }
 
-/** Of an answer, what a list or a parent is shown. */
+/** How much of an answer lists and parents get to see. */
 const MAX_LAST_TEXT = 2_000;
 
 const CONTENT = new Set<AgentEvent["type"]>(["agent.delta", "agent.message", "agent.tool_use"]);
 
-/** The same turn when the event changes nothing of it: most do not. */
+/** Returns the same object if the event changes nothing, which is the usual case. */
 export function noteEvent(turn: Turn, event: AgentEvent, nowMs: number): Turn {
   const isFirst = turn.firstTokenMs === undefined && CONTENT.has(event.type);
   const noted = isFirst ? { ...turn, firstTokenMs: nowMs - turn.started_at_ms } : turn;
@@ -80,9 +80,9 @@ function without(tools: readonly OpenTool[], tool_use_id: string): readonly Open
   return tools.filter((tool) => tool.tool_use_id !== tool_use_id);
 }
 
-/** What stands for the results of tools that were cut off, so that no call is left open when we end a turn. */
+/** Results for tool calls that were cut off, so that none stays open when we end a turn. */
 export function closingResults({ openTools }: Turn, backend: string): AgentEvent[] {
-  // What was begun last ends first: a sub-agent's call before the call that started it.
+  // Newest first: a sub-agent's calls end before the call that started it.
   return openTools.toReversed().map((tool) => ({
     type: "agent.tool_result",
     backend,
@@ -92,7 +92,7 @@ export function closingResults({ openTools }: Turn, backend: string): AgentEvent
   }));
 }
 
-/** The agent's result with our stamps; an interrupted or failed turn ends as such whatever the agent calls it. */
+/** The agent's result with our stamps; interrupted and failed turns are reported as such, whatever the agent says. */
 export function stampResult(turn: Turn, result: ResultEvent): ResultEvent & { turn_id: string } {
   const stamped: ResultEvent & { turn_id: string } = { ...result, turn_id: turn.turn_id };
   if (stamped.time_to_first_token_ms === undefined && turn.firstTokenMs !== undefined) {
@@ -108,7 +108,7 @@ export function stampResult(turn: Turn, result: ResultEvent): ResultEvent & { tu
   return stamped;
 }
 
-/** The result of a turn whose agent will never give one. */
+/** The result of a turn whose agent will not report one. */
 export function syntheticResult(
   backend: string,
   subtype: "interrupted" | "error",
@@ -117,7 +117,7 @@ export function syntheticResult(
   return { type: "agent.result", backend, subtype, num_turns: 1, ...(error === undefined ? {} : { error }) };
 }
 
-/** What is remembered of a turn in the session's row. */
+/** What the row keeps about the last turn. */
 export function lastResultOf(
   result: ResultEvent & { turn_id: string },
   nowMs: number,
