@@ -66,7 +66,7 @@ export class Session {
   readonly #machine: Machine;
   readonly #replies = new PendingReplies();
   /** When the agent last produced output, or was released from waiting for an answer. */
-  last_event_at_ms: number | undefined;
+  #heardAtMs: number | undefined;
 
   /** `left_at_ms`: set when no client is about to own it. */
   constructor(row: SessionRow, context: SessionContext, left_at_ms?: number) {
@@ -124,6 +124,13 @@ export class Session {
 
   get activity(): ActivityState {
     return activityOf(this.state);
+  }
+
+  /** The agent's last sign of life; a turn that has just started counts. */
+  get last_event_at_ms(): number | undefined {
+    const startedAtMs = facts.turnOf(this.state)?.started_at_ms;
+    if (startedAtMs === undefined || this.#heardAtMs === undefined) return this.#heardAtMs ?? startedAtMs;
+    return Math.max(this.#heardAtMs, startedAtMs);
   }
 
   get isTurnActive(): boolean {
@@ -321,13 +328,12 @@ export class Session {
   }
 
   #report(happening: Happening): void {
-    if (happening.kind === "requests" || happening.kind === "turn_started")
-      this.last_event_at_ms = Date.now();
+    if (happening.kind === "requests" || happening.kind === "turn_started") this.#heardAtMs = Date.now();
     this.#take(happening);
   }
 
   #onEvent(event: AgentEvent): void {
-    this.last_event_at_ms = Date.now();
+    this.#heardAtMs = Date.now();
     // Fast path: one call and no allocation when only the stream changes.
     if (this.#machine.isTaking || this.#context.traceDir !== undefined || !passes(this.state, event)) {
       this.#take({ kind: "event", event });

@@ -393,6 +393,14 @@ test("an agent whose sub-agents go on behind its turn is not ended when its owne
   expect(on.backend.last.calls).toEqual([]);
 });
 
+test("a turn that has just started is a sign of life", async () => {
+  const on = stage();
+  await on.open(ann);
+  expect(on.hub.table.session("s").last_event_at_ms).toBeUndefined();
+  await on.hub.send(ann, "s", user("hello"));
+  expect(on.hub.table.session("s").last_event_at_ms).toBe(on.hub.table.session("s").row.turn?.started_at_ms);
+});
+
 test("a conversation that the agent lists under its own id is listed under ours", async () => {
   const on = stage();
   on.store.saved.set("ours", rowOf("ours", { native_session_id: "native", title: "hello" }));

@@ -80,6 +80,7 @@ export class Agent {
       if (effect.needsRoom) await withRoom(() => this.#launch(effect));
       else await this.#launch(effect);
     } catch (error) {
+      if (this.#run !== undefined) throw error; // it runs: an effect has failed, not the start
       report({ kind: "start_failed", generation: effect.generation, failure: failureOf(error) });
     }
   }
