@@ -2,10 +2,11 @@
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { CONFIG_KEYS, type ConfigKey } from "../../src/daemon/config-keys.ts";
 import { until } from "../servers/socket/talk.ts";
 import { ROOT, startDaemon } from "../support/daemon.ts";
+import { PATIENT } from "../support/patience.ts";
 import { RawClient } from "../support/raw-client.ts";
 import { envOf, launch, newHome, PROGRAM, removeHomes, run } from "./program.ts";
 
@@ -167,9 +168,8 @@ describe("the socket", () => {
       log += text;
     });
     const exited = new Promise((resolve) => child.once("exit", resolve));
-    while (!existsSync(flag) && child.exitCode === null)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    (await RawClient.connect(flag)).close();
+    // The file is there a moment before anybody listens on it.
+    (await vi.waitFor(() => RawClient.connect(flag), PATIENT)).close();
     expect(existsSync(variable), log).toBe(false);
     child.kill("SIGTERM");
     await exited;

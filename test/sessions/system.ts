@@ -3,7 +3,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { noObserver } from "../../src/observe/none.ts";
 import { createSessions, type Sessions, type SystemOptions } from "../../src/sessions/system.ts";
-import { FakeBackend, type FakeRun, FakeStore, settle, user } from "./fakes.ts";
+import { atEndOfTest, FakeBackend, type FakeRun, FakeStore, settle, user } from "./fakes.ts";
 
 export interface World extends Sessions {
   store: FakeStore;
@@ -27,6 +27,9 @@ export async function world(over: Partial<SystemOptions> & { store?: FakeStore }
     notify: { allowUrls: [], on: [], children: false, env: {}, identity: {}, userAgent: "test" },
     ...over,
     store,
+  });
+  atEndOfTest(() => {
+    for (const { stream } of sessions.hub.sessions) stream.close();
   });
   await sessions.hub.table.ready;
   await settle();
