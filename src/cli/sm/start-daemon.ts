@@ -26,6 +26,7 @@ const FIRST_PAUSE_MS = 15;
 const MAX_PAUSE_MS = 200;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const LOG_TAIL_LINES = 5;
+const TRANSIENT: ReadonlySet<string> = new Set(["connection_lost", "daemon_shutdown"]);
 
 /** A client of a daemon that answers; undefined when there is no daemon. */
 export async function reach(options: HttpOptions): Promise<HttpClient | undefined> {
@@ -125,8 +126,9 @@ async function untilAnswered(
   child.once("exit", (code, signal) => over(`it ended with ${signal ?? `code ${code}`}`));
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.3)) {
     const http = await reach(client).catch((error: unknown) => {
-      // A daemon that is about to listen may cut us off.
-      if (error instanceof CodedError && error.code === "connection_lost") return undefined;
+      // A daemon that is about to listen may drop the connection. One that is shutting down (its store failed to open, for
+      // example) exits soon, and its exit code and log say why.
+      if (error instanceof CodedError && TRANSIENT.has(error.code)) return undefined;
       throw error;
     });
     if (http !== undefined && (await hasSessions(client))) return http;
