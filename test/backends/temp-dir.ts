@@ -3,13 +3,12 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, onTestFinished } from "vitest";
-import { getCurrentTest } from "vitest/suite";
+import { afterAll, onTestFinished, TestRunner } from "vitest";
 
 export function tempDir(name: string): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)));
   const remove = () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
-  if (getCurrentTest() === undefined) afterAll(remove);
+  if (TestRunner.getCurrentTest() === undefined) afterAll(remove);
   else onTestFinished(remove);
   return dir;
 }

@@ -1,7 +1,6 @@
 // The outside of the sessions, under a test's control: a store that can fail or hold, an ear that can be full,
 // a backend whose agents do what the test says.
-import { onTestFinished } from "vitest";
-import { getCurrentTest } from "vitest/suite";
+import { onTestFinished, TestRunner } from "vitest";
 import type { Ask, Backend, BackendSink, Run, StartOrder } from "../../src/backends/types.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { AgentEvent, ResultEvent } from "../../src/protocol/events.ts";
@@ -14,7 +13,7 @@ import type { AppendOrder, LogBatch, PruneCounts, RequestFilter, Store } from ".
 
 /** A stream that failed retries forever, and would disturb later tests of the same worker. */
 export function atEndOfTest(clean: () => void): void {
-  if (getCurrentTest() !== undefined) onTestFinished(clean);
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(clean);
 }
 
 /** Lets everything that waits for the next turn of the event loop happen. */
