@@ -1,11 +1,10 @@
 // Jobs that stop something: an idle agent, an agent until further notice, or the session itself.
 import { become, done, refuseJob } from "./job-moves.ts";
-import { interruptQueued } from "./job-talk.ts";
 import type { CloseCondition, CloseJob, HaltJob, Job, ReleaseJob, RestJob } from "./jobs.ts";
 import { wakeAgain } from "./queue.ts";
 import { unknownSession } from "./refusals.ts";
-import { stopRun } from "./run-steps.ts";
-import { hasInput, idleSince, isClosing, isEngaged, isUnattended, type SessionState } from "./state.ts";
+import { interruptNow, stopRun } from "./run-steps.ts";
+import { hasInput, idleSince, isClosing, isUnneeded, type SessionState } from "./state.ts";
 import type { Step } from "./step.ts";
 import { idleNotice } from "./turn.ts";
 
@@ -39,7 +38,7 @@ export function halt(step: Step, job: HaltJob): void {
   }
   if (job.stage === "stopping") {
     step.setRow({ stopped_at_ms: step.at_ms });
-    callOff(step, job.isAsked);
+    reportEnd(step, job.isAsked);
     become(step, { ...job, stage: "writing", write_id: step.write({ for: "job" }) });
     return;
   }
@@ -52,8 +51,8 @@ export function halt(step: Step, job: HaltJob): void {
   step.reply(job.job_id);
 }
 
-/** Drops follow-up work expected after the last turn. */
-function callOff(step: Step, isAsked: boolean): void {
+/** Nothing follows the last turn: reports it as the final one, unless its parent asked for that. */
+export function reportEnd(step: Step, isAsked: boolean): void {
   const { unfinished } = step.state;
   if (unfinished === undefined) return;
   if (!isAsked) step.emit({ kind: "turn_ended", result: unfinished, goesOn: false });
@@ -90,7 +89,7 @@ export function close(step: Step, job: CloseJob): void {
       // Its children must not restart it.
       if (job.reason === "owner_closed") {
         step.setRow({ stopped_at_ms: step.at_ms });
-        callOff(step, false);
+        reportEnd(step, false);
       }
       // A session that never existed is not stored.
       const isSaved = job.reason === "owner_closed" || state.around.isOwed;
@@ -126,7 +125,7 @@ function refuseLater(step: Step, job: Job): void {
   if (job.kind === "close") step.reply(job.job_id, true);
   else if (job.kind === "rest") step.reply(job.job_id, false);
   else if (job.kind === "halt") step.reply(job.job_id);
-  else if (job.kind === "interrupt") interruptQueued(step, job);
+  else if (job.kind === "interrupt") interruptNow(step, job.job_id, job.client_id);
   else if (job.kind === "warm") for (const job_id of job.waiters) step.reply(job_id);
   else if (job.kind === "open" || job.kind === "send" || job.kind === "begin") {
     step.refuse(job.job_id, unknownSession(session_id));
@@ -135,7 +134,7 @@ function refuseLater(step: Step, job: Job): void {
 
 export function release(step: Step, job: ReleaseJob): void {
   const { state } = step;
-  if (job.stage !== undefined || !isUnattended(state) || isEngaged(state) || state.run === undefined) {
+  if (job.stage !== undefined || !isUnneeded(state)) {
     done(step);
     return;
   }
@@ -146,6 +145,6 @@ export function release(step: Step, job: ReleaseJob): void {
 /** Stops an idle agent at once when nobody is left to use it. */
 export function releaseNow(step: Step): void {
   const { state } = step;
-  if (!isUnattended(state) || isEngaged(state) || state.run === undefined) return;
+  if (!isUnneeded(state)) return;
   step.set({ jobs: [...state.jobs, { kind: "release", how: "now" }] });
 }

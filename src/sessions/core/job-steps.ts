@@ -4,8 +4,9 @@ import { hold } from "./delivery.ts";
 import { close, halt, release, rest } from "./job-end.ts";
 import { done } from "./job-moves.ts";
 import { begin, failBegin, open, refuseOpen } from "./job-open.ts";
-import { deliver, interruptQueued, send, warm } from "./job-talk.ts";
+import { deliver, send, warm } from "./job-talk.ts";
 import type { Job } from "./jobs.ts";
+import { interruptNow } from "./run-steps.ts";
 import type { Failure, SessionState } from "./state.ts";
 import type { Step } from "./step.ts";
 
@@ -21,7 +22,7 @@ const ADVANCE: { [K in Job["kind"]]: (step: Step, job: JobOf<K>) => void } = {
   close,
   interrupt: (step, job) => {
     done(step);
-    interruptQueued(step, job);
+    interruptNow(step, job.job_id, job.client_id);
   },
   deliver,
   release,

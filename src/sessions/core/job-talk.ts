@@ -1,9 +1,9 @@
 // Jobs that give the agent work or take it away: the owner's message, the next queued message, an interrupt.
 import { handOver, nextMessage } from "./delivery.ts";
 import { become, done, refuseJob } from "./job-moves.ts";
-import type { DeliverJob, InterruptJob, SendJob, WarmJob } from "./jobs.ts";
+import type { DeliverJob, SendJob, WarmJob } from "./jobs.ts";
 import { busy, unknownSession, waitsFor } from "./refusals.ts";
-import { interruptNow, startRun } from "./run-steps.ts";
+import { startRun } from "./run-steps.ts";
 import { isAsking, isClosing, isUnattended } from "./state.ts";
 import type { Step } from "./step.ts";
 import { beginTurn } from "./turn-steps.ts";
@@ -35,10 +35,6 @@ export function send(step: Step, job: SendJob): void {
   done(step);
   beginTurn(step, "user");
   step.emit({ kind: "give", turn_id: step.id, message: job.message, job_id: job.job_id });
-}
-
-export function interruptQueued(step: Step, { job_id, client_id }: InterruptJob): void {
-  interruptNow(step, job_id, client_id);
 }
 
 export function deliver(step: Step, job: DeliverJob): void {

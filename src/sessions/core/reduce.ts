@@ -4,7 +4,7 @@
 import { nextMessage, onCancel, onEnqueue, onNotTaken, onQueueWritten, retryNow } from "./delivery.ts";
 import type { Effect } from "./effects.ts";
 import type { Input, TimerName } from "./inputs.ts";
-import { onLedgerSettled, releaseNow } from "./job-end.ts";
+import { onLedgerSettled, releaseNow, reportEnd } from "./job-end.ts";
 import { advance, failStart } from "./job-steps.ts";
 import type { Job } from "./jobs.ts";
 import { NOT_STORED, unknownSession } from "./refusals.ts";
@@ -20,16 +20,7 @@ import {
   onStartFailed,
   onStopped,
 } from "./run-steps.ts";
-import {
-  isBusy,
-  isClosing,
-  isEngaged,
-  isUnattended,
-  queued,
-  type SessionState,
-  turnOf,
-  type Write,
-} from "./state.ts";
+import { isBusy, isClosing, isUnneeded, queued, type SessionState, turnOf, type Write } from "./state.ts";
 import { Step } from "./step.ts";
 import { onAuthFailed, onEvent, onOwnTurn, onTaken } from "./turn-steps.ts";
 
@@ -106,8 +97,10 @@ export function mayProceed(state: SessionState): boolean {
 /** Takes one step of whatever can proceed. Derived from the state, so nothing has to remember to request it. */
 function proceed(step: Step): void {
   const { state } = step;
-  if (isOver(state)) noteEnd(step);
-  else if (state.held === undefined && !has(state, "deliver") && nextMessage(state) !== undefined) {
+  if (isOver(state)) {
+    reportEnd(step, false);
+    step.save();
+  } else if (state.held === undefined && !has(state, "deliver") && nextMessage(state) !== undefined) {
     step.set({ jobs: [...state.jobs, { kind: "deliver" }] });
   } else if (state.jobs.length === 0 && canRelease(state)) {
     step.set({ jobs: [{ kind: "release", how: "finish" }] });
@@ -120,19 +113,9 @@ function isOver(state: SessionState): boolean {
   return !isBusy(state) && queued(state.row).length === 0;
 }
 
-function noteEnd(step: Step): void {
-  const { unfinished } = step.state;
-  if (unfinished === undefined) return;
-  step.emit({ kind: "turn_ended", result: unfinished, goesOn: false });
-  step.set({ unfinished: undefined });
-  step.save();
-}
-
 /** The agent is idle and nobody is left to use it. */
 function canRelease(state: SessionState): boolean {
-  return (
-    state.phase.name === "ready" && isUnattended(state) && !isEngaged(state) && queued(state.row).length === 0
-  );
+  return state.phase.name === "ready" && isUnneeded(state) && queued(state.row).length === 0;
 }
 
 function onJob(step: Step, job: Job): void {

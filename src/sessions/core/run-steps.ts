@@ -154,8 +154,8 @@ export function onInterrupted(step: Step, generation: string): void {
   if (step.state.run !== undefined && step.state.run.generation !== generation) return;
   // Only the turn that was interrupted, not one the agent has started since.
   if (phase.turn !== undefined && phase.turn.turn_id === phase.target) cutTurn(step, "interrupted"); // mutation: interrupt-ends-its-turn
-  const { turn, run } =
-    step.state.phase.name === "interrupting" ? { ...step.state.phase, run: step.state.run } : {};
+  const { turn } = step;
+  const { run } = step.state;
   // The agent may have started another turn that was interrupted as well.
   if (turn?.isInterrupted === true && run !== undefined) {
     askToStop(step, run, { name: "interrupting", waiters: phase.waiters, turn, target: turn.turn_id });

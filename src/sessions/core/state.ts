@@ -190,6 +190,11 @@ export function isUnattended(state: SessionState): boolean {
   return state.owner.client_id === undefined && state.row.managed !== true && !isClosing(state);
 }
 
+/** Its agent is up or starting, with nothing to do and nobody to give it work. */
+export function isUnneeded(state: SessionState): boolean {
+  return state.run !== undefined && isUnattended(state) && !isEngaged(state);
+}
+
 /** A client is opening it, or a manager is creating it. */
 export function isClaimed({ jobs }: SessionState): boolean {
   return jobs.some(({ kind }) => kind === "open" || kind === "begin");
